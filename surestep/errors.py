@@ -1,0 +1,120 @@
+"""Every failure is definite or indefinite.
+
+SurestepError
+├── Definite            nothing was applied, and this attempt will apply nothing
+│   ├── NotSent         no byte of the request left
+│   └── Refused         the service answered no, with nothing applied
+├── Ambiguous           the effect may or may not exist
+├── ContractError       a tool contradicts itself (at registration)
+├── UnknownTool         no such tool is registered
+├── InvalidArguments    the arguments do not fit the tool (before anything starts)
+├── InvalidStepId       the step id or action name cannot serve as a key
+├── StepConflict        the step exists with other input; nothing was sent
+├── StepPending         the step is not settled within the limit
+├── StepFailed          the step ended without an outcome
+└── CannotConnect       no Temporal server answers
+
+An exception that `execute` raises and that is not a `Definite` is ambiguous, whatever it is.
+"""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from surestep.handle import StepHandle
+
+
+class SurestepError(Exception):
+    """Base of everything that Surestep raises."""
+
+
+class Definite(SurestepError):
+    """Nothing was applied, and this attempt will apply nothing."""
+
+
+class NotSent(Definite):
+    """No byte of the request can have left. It is tried again, after `retry_after` if given."""
+
+    def __init__(self, why: str, *, retry_after: timedelta | None = None) -> None:
+        super().__init__(why)
+        self.retry_after = retry_after
+
+
+class Refused(Definite):
+    """The service refused and applied nothing; `again`: the same request may be tried again."""
+
+    def __init__(
+        self, why: str, *, again: bool = False, retry_after: timedelta | None = None
+    ) -> None:
+        super().__init__(why)
+        self.again = again
+        self.retry_after = retry_after
+
+
+class Ambiguous(SurestepError):
+    """The effect may or may not exist, or may still come."""
+
+
+class ContractError(SurestepError):
+    """A tool contradicts itself; the message names the remedy."""
+
+
+class UnknownTool(SurestepError):
+    """No tool of this name is registered; the message names those that are."""
+
+
+class InvalidArguments(SurestepError):
+    """The arguments do not fit; the message names the field and what it should be."""
+
+
+class InvalidStepId(SurestepError):
+    """The id cannot serve as workflow id and idempotency key; the message says what to change."""
+
+
+class StepConflict(SurestepError):
+    """A step of this id exists with other input. Nothing was sent. `differences` names the fields."""
+
+    def __init__(self, step_id: str, differences: list[str]) -> None:
+        super().__init__(
+            f"step {step_id!r} already exists with other input: {'; '.join(differences)}. "
+            "Nothing was sent. An intended repeat needs a step id of its own."
+        )
+        self.step_id = step_id
+        self.differences = differences
+
+
+class StepPending(SurestepError):
+    """The step is not settled yet. Wait on `handle`; do not submit the action again."""
+
+    def __init__(self, handle: "StepHandle", state: str) -> None:
+        super().__init__(
+            f"step {handle.step_id!r} is still {state}; do not repeat it, wait on the handle"
+        )
+        self.handle = handle
+        self.state = state
+
+
+class StepFailed(SurestepError):
+    """The step ended without an outcome (terminated, timed out, or failed)."""
+
+
+class CannotConnect(SurestepError):
+    """No Temporal server answers at the address; the message says what to do."""
+
+
+def summary(error: BaseException) -> str:
+    """What of an error may be recorded: our own errors' words, of others only the class.
+
+    A foreign exception's text can hold addresses, bodies and secrets; it stays out of the history.
+    """
+    if isinstance(error, SurestepError) and str(error):
+        return str(error)[:500]
+    return f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
+
+
+def describe_validation(error: Any) -> str:
+    """One line for a pydantic ValidationError: each field with what is wrong, no input values."""
+    return "; ".join(
+        f"{'.'.join(str(part) for part in item['loc']) or 'input'}: {item['msg']}"
+        for item in error.errors(include_url=False, include_input=False, include_context=False)
+    )

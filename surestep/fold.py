@@ -1,0 +1,154 @@
+"""How each kind of evidence changes a record. Pure; what follows from it is `surestep.policy`."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from surestep import evidence as ev
+from surestep.contract import Effect
+from surestep.decision import Verdict
+from surestep.evidence import Evidence, Receipt, Sending, State
+from surestep.knowledge import in_doubt, know, named
+from surestep.policy import RETRY_CAP, backoff
+from surestep.record import Record
+from surestep.ruling import rule
+from surestep.sightings import fenced, looked, noticed
+
+IDS_LIMIT = 50  # decision ids remembered
+REFUSALS_LIMIT = 10  # refused decisions told one by one
+
+
+def fold(record: Record, evidence: Evidence) -> Record:
+    """The record that knows `evidence` as well. Nothing that was known is forgotten."""
+    match evidence:
+        case ev.EarlierRun():
+            return _earlier_run(record, evidence)
+        case ev.Dispatched():
+            return _dispatched(record, evidence)
+        case ev.Attempted():
+            return _attempted(record, evidence)
+        case ev.Looked():
+            return looked(record, evidence)
+        case ev.Noticed():
+            return noticed(record, evidence)
+        case ev.Fenced():
+            return fenced(record, evidence)
+        case ev.Decided():
+            return _decided(record, evidence)
+        case ev.Unreadable(at=at, why=why):
+            return _refused(record, at, f"a decision could not be read: {why}")
+        case ev.CancelRequested():
+            return _cancel_requested(record, evidence)
+        case ev.Asked(at=at, why=why):
+            return know(record, at, f"a human is asked: {why}", asked=at, asked_why=why)
+        case ev.Compensated(at=at, receipt=receipt):
+            closed = ev.Closed(at=at, state=State.COMPENSATED, why="undone by the action's undo")
+            return know(record, at, f"undone{named(receipt)}", closed=closed)
+        case ev.Closed(at=at, state=state, why=why):
+            return know(record, at, f"ended {state}: {why}", closed=evidence)
+
+
+def _earlier_run(record: Record, evidence: ev.EarlierRun) -> Record:
+    if record.closed or record.confirmation:
+        return record
+    earliest = [time for time in (record.key_since, evidence.since) if time]
+    return know(
+        record,
+        evidence.at,
+        f"may have been sent before: {evidence.why}",
+        key_since=min(earliest, default=None),
+        key_dead=record.key_dead or evidence.since is None,
+        **in_doubt(record, evidence.since, evidence.at),
+    )
+
+
+def _dispatched(record: Record, evidence: ev.Dispatched) -> Record:
+    changes: dict[str, Any] = {
+        "in_flight": evidence.at,
+        "attempts": record.attempts + 1,
+        "absent": False,
+        "not_before": None,
+    }
+    text = f"attempt {record.attempts + 1} dispatched"
+    if evidence.generation != record.generation:
+        changes |= {
+            "generation": evidence.generation,
+            "key_since": None,
+            "key_dead": False,
+            "fenced": False,
+            "fence_failures": 0,
+            "fence_tried": None,
+        }
+        text += f" under key generation {evidence.generation}"
+    return know(record, evidence.at, text, **changes)
+
+
+def _attempted(record: Record, evidence: ev.Attempted) -> Record:
+    since, at, outcome, receipt = record.in_flight, evidence.at, evidence.outcome, evidence.receipt
+    if outcome is Sending.AMBIGUOUS and record.contract.effect is Effect.READ:
+        outcome = Sending.REFUSED_FOR_NOW  # reading again does no harm
+    changes: dict[str, Any] = {"in_flight": None, "ended": at}
+    if outcome is not Sending.NOT_SENT and record.key_since is None:
+        changes["key_since"] = since  # from here on the service may know the key
+    words = f"attempt {record.attempts}"
+    why = f": {evidence.why}" if evidence.why else ""
+    definite = outcome in (Sending.NOT_SENT, Sending.REFUSED_FOR_NOW)
+    if not definite and record.decision and record.decision.verdict is Verdict.RETRY:
+        changes["decision"] = None  # carried out; a definite failure does not use it up
+    if definite:
+        pause = backoff(record.setbacks + 1, RETRY_CAP)
+        if evidence.retry_after is not None:
+            pause = timedelta(seconds=max(evidence.retry_after, 0.0))
+        changes |= {"setbacks": record.setbacks + 1, "not_before": at + pause}
+        said = "was not sent" if outcome is Sending.NOT_SENT else "was refused for now"
+        return know(record, at, f"{words} {said}{why}", quiet=record.setbacks > 0, **changes)
+    if outcome is Sending.REFUSED:
+        changes["rejection"] = evidence.why or "refused by the service"
+        return know(record, at, f"{words} was refused{why}", **changes)
+    if outcome is Sending.AMBIGUOUS:
+        changes |= in_doubt(record, since, at)
+        return know(record, at, f"{words} is ambiguous{why}", **changes)
+    if outcome is Sending.ANSWERED and record.contract.response_proves:
+        changes |= {"confirmation": receipt or Receipt(), "confirmed_by": "the service's response"}
+        return know(record, at, f"{words} succeeded{named(receipt)}", **changes)
+    changes |= in_doubt(record, since, at)
+    changes |= {"accepted": receipt or Receipt(), "accepted_at": at}  # R11
+    if evidence.retry_after is not None:
+        changes["not_before"] = at + timedelta(seconds=max(evidence.retry_after, 0.0))
+    return know(record, at, f"{words} was accepted{named(receipt)}{why}", **changes)
+
+
+def _decided(record: Record, evidence: ev.Decided) -> Record:
+    decision, at = evidence.decision, evidence.at
+    ruling = rule(record, decision, at)
+    said = f"{decision.author} decided to {decision.verdict}"
+    if not ruling.taken:
+        return _refused(record, at, f"{said}: refused, {ruling.why}")
+    ids = (*record.decided, decision.id) if decision.id else record.decided
+    changes: dict[str, Any] = {"decided": ids[-IDS_LIMIT:]}
+    if decision.verdict is Verdict.CONFIRM:
+        receipt = Receipt(id=decision.receipt_id, status=f"asserted by {decision.author}")
+        changes |= {"confirmation": receipt, "confirmed_by": f"the word of {decision.author}"}
+        changes |= {"decision": None}
+    elif record.doubt is None:
+        changes |= {"stop": f"abandoned by {decision.author}"}
+    else:
+        changes |= {"decision": decision.model_copy(update={"at": at})}
+    note = f" ({decision.note})" if decision.note else ""
+    return know(record, at, f"{said}{note}", **changes)
+
+
+def _refused(record: Record, at: datetime, text: str) -> Record:
+    """A decision that changes nothing, not even the version that another human has seen."""
+    count = record.refused_decisions + 1
+    if count > REFUSALS_LIMIT:
+        text = "more decisions were refused"
+    known = know(record, at, text, refused_decisions=count)
+    return known.model_copy(update={"version": record.version})
+
+
+def _cancel_requested(record: Record, evidence: ev.CancelRequested) -> Record:
+    if record.closed or record.stop:
+        return record
+    late = record.doubt or record.in_flight or record.confirmation
+    text = f"{evidence.why}; too late to stop what may have left" if late else evidence.why
+    return know(record, evidence.at, text, stop=evidence.why)

@@ -1,0 +1,50 @@
+"""What a record learns, in words and in numbers: the parts that every kind of evidence shares."""
+
+from datetime import datetime
+from typing import Any
+
+from surestep.evidence import Receipt
+from surestep.record import Doubt, Line, Looks, Record
+
+LOG_LIMIT = 60  # lines; the first and the latest are kept
+
+ABSENT: dict[str, Any] = {"doubt": None, "absent": True, "asked": None, "setbacks": 0}
+"""The changes once it is proven that nothing happened and nothing will (R6)."""
+
+
+def know(record: Record, at: datetime, text: str, *, quiet: bool = False, **changes: Any) -> Record:
+    """Write one line. The version grows unless the line, if `quiet`, says nothing new."""
+    log = record.log
+    quiet = quiet and any(line.text == text for line in log)
+    if log and log[-1].text == text:
+        log = (*log[:-1], log[-1].model_copy(update={"count": log[-1].count + 1, "until": at}))
+    else:
+        log = (*log, Line(at=at, text=text))
+    if len(log) > LOG_LIMIT:
+        log = (*log[: LOG_LIMIT // 3], *log[LOG_LIMIT // 3 + 1 :])
+    version = record.version if quiet else record.version + 1
+    return record.model_copy(update={"log": log, "version": version, **changes})
+
+
+def named(receipt: Receipt | None) -> str:
+    return f" as {receipt.id}" if receipt and receipt.id else ""
+
+
+def doubt_of(record: Record, since: datetime | None, latest: datetime) -> Doubt:
+    old = record.doubt
+    if old is None:
+        return Doubt(since=since, latest=latest, attempts=1)
+    first = min(old.since, since) if old.since and since else None
+    return Doubt(since=first, latest=max(old.latest, latest), attempts=old.attempts + 1)
+
+
+def in_doubt(record: Record, since: datetime | None, latest: datetime) -> dict[str, Any]:
+    """The changes that one more attempt in doubt makes (R5); looking starts afresh."""
+    return {
+        "doubt": doubt_of(record, since, latest),
+        "spent": record.spent + 1,
+        "absent": False,
+        "looks": Looks(total=record.looks.total),
+        "asked": None,
+        "setbacks": 0,
+    }

@@ -1,0 +1,264 @@
+"""The decision: what to do next about one action. A pure function of its record and the time.
+
+`next_move` returns
+    Send     dispatch one attempt now, under the key of `generation`
+    Verify   look at the service at `at`
+    Fence    make the receiver refuse this key from now on
+    Wait     until `until`, or until evidence arrives
+    Ask      put the question to a human, once; looking goes on
+    Finish   the action has ended as `state`
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from surestep.contract import Effect
+from surestep.decision import Verdict
+from surestep.evidence import Finding, State
+from surestep.record import Record
+
+RETRY_CAP = timedelta(minutes=5)  # between attempts that provably did nothing
+POLL_CAP = timedelta(minutes=1)  # between looks at an accepted operation, and between fences
+LOOK_CAP = timedelta(hours=1)  # between looks otherwise
+AGAIN = timedelta(seconds=1)  # between the consecutive misses that a contract asks for
+
+
+@dataclass(frozen=True)
+class Send:
+    number: int
+    generation: int
+    look_first: bool
+
+
+@dataclass(frozen=True)
+class Verify:
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Fence:
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Wait:
+    until: datetime | None
+
+
+@dataclass(frozen=True)
+class Ask:
+    why: str
+
+
+@dataclass(frozen=True)
+class Finish:
+    state: State
+    why: str
+
+
+Move = Send | Verify | Fence | Wait | Ask | Finish
+
+
+def next_move(record: Record, now: datetime) -> Move:
+    """The one decision. Rules R1 to R18 of docs/guarantees.md stand beside the lines below."""
+    if record.closed:
+        return Finish(record.closed.state, record.closed.why)
+    if record.in_flight:
+        return Wait(None)
+    if record.confirmation:
+        return Finish(State.CONFIRMED, f"confirmed by {record.confirmed_by}")
+    if record.doubt is None:
+        return _nothing_in_doubt(record, now)
+    if record.decision:
+        return _obey(record, now)
+    return _in_doubt(record, now)
+
+
+def _nothing_in_doubt(record: Record, now: datetime) -> Move:
+    """Nothing was applied, and nothing will be: R4 a, b and d."""
+    if record.rejection:
+        return Finish(State.REJECTED, record.rejection)
+    if record.stop:
+        return Finish(State.NOT_FOUND, record.stop)  # R14
+    decided = record.decision.verdict if record.decision else None
+    if record.decision and decided is Verdict.ABANDON:
+        return Finish(State.NOT_FOUND, f"abandoned by {record.decision.author}")
+    if record.absent and record.spent >= record.contract.sends and decided is not Verdict.RETRY:
+        return Finish(
+            State.NOT_FOUND, f"{record.spent} attempts may have left, and none was applied"
+        )
+    return _send(record, now)  # R18
+
+
+def _in_doubt(record: Record, now: datetime) -> Move:
+    """An attempt may have happened: look, retry under the key, fence, ask; never stop looking."""
+    look = next_look(record)
+    if look and look <= now:
+        return Verify(now)
+    under_key = _may_send_under_key(record, now)
+    if under_key and under_key <= now:
+        return _send(record, now)
+    fence = _next_fence(record)
+    if not under_key and fence and fence <= now:
+        return Fence(now)
+    ask = None if under_key else ask_at(record)
+    if ask and ask <= now:
+        return Ask(doubt_in_words(record))
+    times = [time for time in (look, under_key, None if under_key else fence, ask) if time]
+    if not times:
+        return Wait(None)
+    return Verify(look) if look and look == min(times) else Wait(min(times))
+
+
+def _obey(record: Record, now: datetime) -> Move:
+    """A human decided `retry` or `abandon`: a fresh look comes first (R13)."""
+    decision, after = record.decision, record.look_after
+    assert decision and after  # noqa: S101 - for the type checker; `next_move` has checked
+    if not record.can_verify:
+        if now < after:
+            return Wait(after)
+    elif not _freshly_missed(record):
+        looks = record.looks
+        if looks.started is None or looks.at is None or looks.started < after:
+            return Verify(max(now, after))
+        return Verify(max(now, looks.at + backoff(max(looks.failures, 1), POLL_CAP)))
+    if decision.verdict is Verdict.ABANDON:
+        seen = "a fresh look did not find it" if record.can_verify else "the service is blind"
+        return Finish(State.NOT_FOUND, f"abandoned by {decision.author}; {seen}")
+    return _send(record, now)  # R4 e
+
+
+def _freshly_missed(record: Record) -> bool:
+    """Where absence can be proven, nothing less than the proof will do."""
+    looks, after, decision = record.looks, record.look_after, record.decision
+    if decision is None or after is None or looks.started is None or looks.started < after:
+        return False
+    if decision.accept_duplicate and looks.finding is not Finding.PENDING:
+        return True
+    return record.conclusive_from is None and looks.finding is Finding.NOT_FOUND
+
+
+def _send(record: Record, now: datetime) -> Move:
+    if record.not_before and now < record.not_before:
+        return Wait(record.not_before)
+    contract = record.contract
+    # R2: a new key only where the old one provably applied nothing and would be refused for ever.
+    spent_key = record.fenced or (
+        record.absent and record.spent > 0 and contract.key and contract.key.stores_failures
+    )
+    return Send(
+        number=record.attempts + 1,
+        generation=record.generation + 1 if spent_key else record.generation,
+        look_first=(
+            contract.look_first
+            and contract.effect is not Effect.READ
+            and contract.key is None
+            and record.can_verify
+            and record.spent == 0
+        ),
+    )
+
+
+def _may_send_under_key(record: Record, now: datetime) -> datetime | None:
+    """R4 c: from when on the same key may be sent again; None: it may not.
+
+    No attempt may commit after the service has forgotten the first one.
+    """
+    contract, doubt = record.contract, record.doubt
+    if contract.key is None or doubt is None or record.key_since is None or record.key_dead:
+        return None
+    if record.fenced or record.sticky or record.stop or record.rejection:
+        return None
+    if record.spent >= contract.sends or (record.can_verify and not record.looks.count):
+        return None
+    at = max(now, doubt.latest + backoff(record.spent, RETRY_CAP), record.not_before or now)
+    last_commit = at + contract.dispatch_limit + contract.in_flight_bound
+    return at if last_commit < record.key_since + contract.key.lifetime else None
+
+
+def next_look(record: Record) -> datetime | None:
+    """When to look next while in doubt; None: the tool cannot look."""
+    if not record.can_verify or record.doubt is None:
+        return None
+    looks, first = record.looks, record.doubt.latest
+    if looks.count == 0 or looks.at is None or looks.started is None:
+        return max(first, record.not_before or first) if record.accepted else first
+    if looks.misses and not looks.failures:
+        return looks.at + AGAIN
+    at = looks.at + backoff(
+        looks.count, POLL_CAP if record.accepted and not record.asked else LOOK_CAP
+    )
+    conclusive = record.conclusive_from
+    if conclusive and looks.started < conclusive:
+        return max(looks.at, min(at, conclusive))
+    return at
+
+
+def _next_fence(record: Record) -> datetime | None:
+    if not record.can_fence or record.fenced or record.doubt is None:
+        return None
+    if record.trace or (record.accepted and not record.stop):
+        return None  # a fence would cut off what is under way
+    if record.can_verify and not record.looks.count:
+        return None  # a look is cheaper, and the lost reply is the common case
+    if record.fence_tried is None:
+        return record.doubt.latest
+    return record.fence_tried + backoff(record.fence_failures, POLL_CAP)
+
+
+def ask_at(record: Record) -> datetime | None:
+    """When a human is asked; None: somebody is being asked already, or nothing is in doubt."""
+    doubt, contract = record.doubt, record.contract
+    if record.asked or doubt is None:
+        return None
+    if record.trace:
+        return doubt.latest
+    if record.accepted and record.accepted_at:
+        return record.accepted_at + contract.completes_within
+    if not record.can_verify and not record.can_fence:
+        return record.landing_until or doubt.latest  # before that, nobody can know
+    return max(doubt.latest, record.conclusive_from or doubt.latest) + contract.patience
+
+
+def next_watch(record: Record, now: datetime) -> Verify | None:
+    """R17: the next look at an action that has ended and may yet be contradicted; None: none."""
+    until = record.watch_until
+    if until is None or not record.can_verify or record.closed is None or now >= until:
+        return None
+    since = record.looks.at if record.looks.at and record.looks.at > record.closed.at else None
+    elapsed = (since or record.closed.at) - record.closed.at
+    return Verify(min(until, (since or record.closed.at) + max(timedelta(minutes=1), elapsed)))
+
+
+def may_compensate(record: Record) -> bool:
+    """R15: only what is confirmed, and only once, is undone."""
+    return record.state is State.CONFIRMED and not any(
+        anomaly.kind == "duplicate" for anomaly in record.anomalies
+    )
+
+
+def doubt_in_words(record: Record) -> str:
+    """Why the truth cannot be known by itself, in one sentence without a full stop."""
+    if record.trace:
+        return record.trace
+    if record.rejection:
+        return (
+            f"an earlier attempt may have happened, and a later one was refused: {record.rejection}"
+        )
+    if record.accepted:
+        return "the service accepted the request and has not said how it ended"
+    if not record.can_verify:
+        return "the request may have left, and this tool has no lookup"
+    if record.looks.finding is Finding.UNKNOWN:
+        return f"the request may have left, and the last lookup failed: {record.looks.why}"
+    if record.contract.settles_after is None:
+        return (
+            "the request may have left, the lookup does not show it, and the contract does not "
+            "promise when a miss would prove anything"
+        )
+    return "the request may have left, and the lookups have not settled it"
+
+
+def backoff(failures: int, cap: timedelta) -> timedelta:
+    """1 s, 2 s, 4 s … up to `cap`."""
+    return min(timedelta(seconds=2.0 ** min(max(failures - 1, 0), 30)), cap)

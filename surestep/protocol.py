@@ -1,0 +1,195 @@
+"""What crosses between agent code, workflow and activities: names, orders and reports."""
+
+from typing import Any, Final, Literal
+
+from pydantic import AwareDatetime, Field
+
+from surestep.contract import Contract
+from surestep.evidence import Receipt, Sending, Verification
+from surestep.identity import canonical, input_hash
+from surestep.record import Record
+from surestep.value import Value
+
+STEP_WORKFLOW: Final = "AgentStep"
+WATCH_WORKFLOW: Final = "LateWatch"
+
+PLAN: Final = "plan"
+EXECUTE: Final = "execute"
+VERIFY: Final = "verify"
+FENCE: Final = "fence"
+
+DECIDE: Final = "decide"
+NOTICE: Final = "notice"
+RECORDS: Final = "records"
+ACKNOWLEDGE: Final = "acknowledge"
+
+TASK_QUEUE: Final = "surestep"
+MEMO_HASH: Final = "surestepInput"
+
+SENDING: Final = "sending"
+"""The mark that an attempt leaves, durably, right before its first byte."""
+
+NOTHING_SENT: Final = ("InvalidArguments", "UnknownTool", "InvalidStepId")
+"""Failure types of a step that ended before anything could be sent."""
+
+
+class ActionInput(Value):
+    """One action as it is submitted. `name` defaults to the tool's name."""
+
+    tool: str
+    name: str | None = None
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class EarlierStep(Value):
+    """An earlier run of the same step, of which this run has no record."""
+
+    since: AwareDatetime | None
+    why: str
+
+
+class StepInput(Value):
+    """The input of the workflow AgentStep; plain JSON from any language.
+
+    mode             sequential: an action waits until the one before it is confirmed
+    undo_on_failure  when an action ends without its effect, undo those confirmed before it
+    earlier          set by whoever starts a step again that closed without an outcome
+    records          carried over by continue-as-new
+    """
+
+    run: str = ""
+    label: str = ""
+    actions: tuple[ActionInput, ...] = Field(min_length=1)
+    mode: Literal["sequential", "parallel"] = "sequential"
+    undo_on_failure: bool = False
+    earlier: EarlierStep | None = None
+    records: tuple[Record, ...] = ()
+
+    @property
+    def hash(self) -> str:
+        """The hash by which a second submission is the same step or a conflict."""
+        actions = [
+            {"name": one.name or one.tool, "tool": one.tool, "arguments": one.arguments}
+            for one in self.actions
+        ]
+        return input_hash({"actions": actions, "mode": self.mode})
+
+    def differences(self, other: "StepInput") -> list[str]:
+        """What `other` has that this does not, field by field; values shortened."""
+        found = [] if self.mode == other.mode else [f"mode: {self.mode} there, {other.mode} now"]
+        mine = {one.name or one.tool: one for one in self.actions}
+        theirs = {one.name or one.tool: one for one in other.actions}
+        if list(mine) != list(theirs):
+            found.append(f"actions: {list(mine)} there, {list(theirs)} now")
+        for name in mine.keys() & theirs.keys():
+            if mine[name].tool != theirs[name].tool:
+                found.append(f"{name}.tool: {mine[name].tool} there, {theirs[name].tool} now")
+            there, now = mine[name].arguments, theirs[name].arguments
+            for field in sorted(there.keys() | now.keys()):
+                old, new = _short(there, field), _short(now, field)
+                if old != new or canonical(there.get(field)) != canonical(now.get(field)):
+                    found.append(f"{name}.{field}: {old} there, {new} now")
+        return found
+
+
+def _short(arguments: dict[str, Any], field: str) -> str:
+    if field not in arguments:
+        return "absent"
+    text = canonical(arguments[field])
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+class PlanOrder(Value):
+    """What `plan` needs beside the actions to know whether this run is the first.
+
+    carried  this run has the records of the runs before it
+    undo     the actions are compensations, ordered by the workflow itself
+    """
+
+    actions: tuple[ActionInput, ...]
+    step_id: str
+    started: AwareDatetime
+    original_run_id: str
+    first_run_id: str
+    carried: bool
+    earlier: EarlierStep | None
+    undo: bool = False
+
+
+class PlannedAction(Value):
+    """An action that is fit to be performed, with the contract that holds for all its life."""
+
+    name: str
+    tool: str
+    arguments: dict[str, Any]
+    input_hash: str
+    contract: Contract
+    can_verify: bool
+    can_fence: bool
+    undo: str | None = None
+    recognised: str = ""
+
+
+class Plan(Value):
+    """The answer of `plan`. `visible`: the search attributes are registered."""
+
+    actions: tuple[PlannedAction, ...]
+    earlier: EarlierStep | None
+    visible: bool
+
+
+class SendOrder(Value):
+    """The input of `execute`: one attempt of one action.
+
+    run_id   the run that ordered it; any other run must not carry it out
+    timeout  seconds for the exchange with the service
+    """
+
+    key: str
+    tool: str
+    arguments: dict[str, Any]
+    attempt: int
+    run_id: str
+    timeout: float
+    look_first: bool = False
+    before: Verification | None = None
+    receipt: Receipt | None = None
+
+
+class SendReport(Value):
+    """The answer of `execute`. `before`: what a look right before the send saw."""
+
+    outcome: Sending
+    why: str = ""
+    receipt: Receipt | None = None
+    retry_after: float | None = None
+    before: Verification | None = None
+
+
+class LookOrder(Value):
+    """The input of `verify` and `fence`."""
+
+    key: str
+    tool: str
+    arguments: dict[str, Any]
+    attempt: int
+    timeout: float
+    before: Verification | None = None
+    receipt: Receipt | None = None
+
+
+class FenceReport(Value):
+    """The answer of `fence`; neither held nor exists: it failed."""
+
+    held: bool = False
+    exists: Receipt | None = None
+    why: str = ""
+
+
+class WatchInput(Value):
+    """The input of the workflow LateWatch: ended records that can still be contradicted."""
+
+    step_id: str
+    run: str = ""
+    visible: bool
+    records: tuple[Record, ...]

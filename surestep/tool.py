@@ -1,0 +1,269 @@
+"""Tools: what a tool author declares, and the actions that agent code makes from them."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from surestep.contract import Contract, Effect
+from surestep.errors import ContractError, InvalidArguments, UnknownTool, describe_validation
+from surestep.evidence import Receipt, Verification
+from surestep.identity import (
+    STEP_INPUT_LIMIT,
+    as_uuid,
+    canonical,
+    check_name,
+    check_plain,
+    input_hash,
+    token,
+)
+from surestep.value import Value
+
+
+@dataclass(frozen=True)
+class Call:
+    """What `execute`, `verify`, `fence` and `compensate` know beside the arguments.
+
+    action_id  the idempotency key to put on the wire, byte for byte
+    attempt    number of the attempt, for logs; never part of what is sent
+    deadline   when the attempt will be cut off
+    before     what `verify` saw right before the first send, if it looked
+    receipt    what the service answered so far: the accepted operation, or, in `compensate`,
+               the confirmed effect to undo
+    """
+
+    action_id: str
+    attempt: int
+    deadline: datetime
+    before: Verification | None = None
+    receipt: Receipt | None = None
+
+    @property
+    def uuid(self) -> str:
+        """The key as a UUID, for services that want one."""
+        return as_uuid(self.action_id)
+
+    def token(self, length: int = 32) -> str:
+        """The key as `length` hexadecimal characters (16 to 64)."""
+        return token(self.action_id, length)
+
+
+class Accepted(Value):
+    """`execute` returns it when the service took the request for later (202, queued).
+
+    `look_after`: seconds that the service asks to wait before looking.
+    """
+
+    receipt: Receipt = Receipt()
+    look_after: float | None = None
+
+
+class Fence(Value):
+    """The answer of `fence`: `Fence(held=True)`, or the effect that was there already."""
+
+    held: bool
+    exists: Receipt | None = None
+
+
+class Action(Value):
+    """One intended side effect: a tool, normalised arguments and their hash."""
+
+    name: str
+    tool: str
+    arguments: dict[str, Any]
+    input_hash: str
+
+    def named(self, name: str) -> Self:
+        """The same action under another name; names are unique within a step."""
+        return self.model_copy(update={"name": check_name(name)})
+
+
+Execute = Callable[[Any, Call], Awaitable[Receipt | Accepted]]
+Verify = Callable[[Any, Call], Awaitable[Verification]]
+FenceCall = Callable[[Any, Call], Awaitable[Fence]]
+Sight = Callable[[Any, Call], Awaitable[bool]]
+F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
+
+
+class Tool:
+    """Code that can perform one kind of action. Functions are added with the decorators.
+
+    `recognise` names the argument by which a person knows the action; it is shown in lists.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        arguments: type[BaseModel],
+        contract: Contract,
+        *,
+        recognise: str | None = None,
+    ) -> None:
+        self.name = check_name(name)
+        self.arguments = arguments
+        self.contract = contract
+        self.recognise = recognise
+        self.execute_with: Execute | None = None
+        self.verify_with: Verify | None = None
+        self.fence_with: FenceCall | None = None
+        self.sight_with: Sight | None = None
+        self.undo: Tool | None = None
+        if recognise is not None and recognise not in arguments.model_fields:
+            fields = ", ".join(arguments.model_fields)
+            raise ContractError(f"tool {name!r}: recognise={recognise!r} is none of {fields}")
+
+    def execute(self, function: F) -> F:
+        """Perform the action once. Return Receipt or Accepted; raise NotSent, Refused, Ambiguous.
+
+        Any other exception is ambiguous. No retries, no redirects inside: Surestep retries.
+        """
+        self.execute_with = _asynchronous(self.name, function)
+        return function
+
+    def verify(self, function: F) -> F:
+        """Look for the effect by our key: return confirmed(…), not_found(), unknown("why"), …"""
+        self.verify_with = _asynchronous(self.name, function)
+        return function
+
+    def fence(self, function: F) -> F:
+        """Make the receiver refuse this actionId from now on; return Fence."""
+        self.fence_with = _asynchronous(self.name, function)
+        return function
+
+    def sight(self, function: F) -> F:
+        """Look at an object that is known to exist: False makes every miss worth nothing."""
+        self.sight_with = _asynchronous(self.name, function)
+        return function
+
+    def compensate(self, function: F) -> F:
+        """Undo a confirmed action; `call.receipt` is what was confirmed. An action of its own."""
+        self._undo().execute_with = _asynchronous(self.name, function)
+        return function
+
+    def verify_compensation(self, function: F) -> F:
+        """Look whether the undo happened; without it an ambiguous undo goes to a human."""
+        self._undo().verify_with = _asynchronous(self.name, function)
+        return function
+
+    def _undo(self) -> "Tool":
+        if self.undo is None:
+            contract = self.contract.model_copy(
+                update={"effect": Effect.IRREVERSIBLE, "ask": True}
+            )
+            self.undo = Tool(f"{self.name}.undo", self.arguments, contract)
+        return self.undo
+
+    def __call__(self, **arguments: Any) -> Action:
+        """An action with these arguments, normalised by the model.
+
+        Raises InvalidArguments, naming the field and the remedy.
+        """
+        return self.action(arguments)
+
+    def action(self, arguments: Any) -> Action:
+        """An action from a mapping or an instance of the argument model."""
+        normal = self.normalise(arguments)
+        return Action(
+            name=self.name, tool=self.name, arguments=normal, input_hash=input_hash(normal)
+        )
+
+    def normalise(self, arguments: Any) -> dict[str, Any]:
+        """The arguments as the JSON object that is recorded, hashed and sent."""
+        try:
+            model = self.arguments.model_validate(arguments)
+            check_plain(model)
+            normal = model.model_dump(mode="json")
+            size = len(canonical(normal).encode())
+        except ValidationError as error:
+            raise InvalidArguments(f"tool {self.name!r}: {describe_validation(error)}") from None
+        except InvalidArguments as error:
+            raise InvalidArguments(f"tool {self.name!r}: {error}") from None
+        except ValueError as error:  # pydantic could not serialise, or JSON cannot hold it
+            raise InvalidArguments(f"tool {self.name!r}: not JSON: {error}") from None
+        if size > STEP_INPUT_LIMIT:
+            raise InvalidArguments(
+                f"tool {self.name!r}: arguments of {size} bytes are over the limit of "
+                f"{STEP_INPUT_LIMIT}: pass a reference to the content instead"
+            )
+        return normal
+
+    def load(self, arguments: dict[str, Any]) -> Any:
+        """The argument model from its recorded form."""
+        return self.arguments.model_validate_json(canonical(arguments))
+
+    def recognised(self, arguments: dict[str, Any]) -> str:
+        """The argument that a person recognises, bounded; empty if the tool names none."""
+        return str(arguments.get(self.recognise, ""))[:80] if self.recognise else ""
+
+    def check(self) -> Self:
+        """Refuse what contradicts itself: ContractError with the remedy."""
+        name, contract = f"tool {self.name!r}", self.contract
+        if self.execute_with is None:
+            raise ContractError(f"{name} has no execute: add @{self.name}.execute")
+        looks = self.verify_with is not None
+        if contract.visibility_lag is not None and not looks:
+            raise ContractError(
+                f"{name} promises a visibility lag but has no verify: add @{self.name}.verify, "
+                "or leave visibility_lag out"
+            )
+        if contract.effect is Effect.READ and self.undo is not None:
+            raise ContractError(f"{name} only reads, so there is nothing to compensate")
+        if self.undo is not None and self.undo.execute_with is None:
+            raise ContractError(f"{name} verifies a compensation it does not have")
+        knows = looks or self.fence_with is not None or contract.ask
+        if not contract.response_proves and not knows:
+            raise ContractError(
+                f"{name}: a response proves nothing and nothing can be looked up: add verify, "
+                "or set ask=True so that every outcome is put to a human"
+            )
+        if contract.effect is not Effect.READ and contract.key is None and not knows:
+            raise ContractError(
+                f"{name} writes, its service ignores our key and it has no verify: add verify, "
+                "or set ask=True so that every ambiguity is put to a human"
+            )
+        if self.sight_with is not None and not looks:
+            raise ContractError(f"{name} has a sight probe but no verify")
+        return self
+
+
+def _asynchronous(name: str, function: F) -> F:
+    import inspect
+
+    if not inspect.iscoroutinefunction(function):
+        raise ContractError(
+            f"tool {name!r}: {getattr(function, '__name__', function)} must be `async def` "
+            "(a thread cannot be stopped at its deadline); use asyncio.to_thread inside if you must"
+        )
+    return function
+
+
+class Tools:
+    """The registry: tools by name, each checked."""
+
+    def __init__(self, *tools: Tool) -> None:
+        self._by_name: dict[str, Tool] = {}
+        for tool in tools:
+            self.add(tool)
+
+    def add(self, tool: Tool) -> None:
+        """Register a tool and its undo. Raises ContractError for a contradiction or a second name."""
+        if self._by_name.get(tool.name, tool) is not tool:
+            raise ContractError(f"two tools are named {tool.name!r}: rename one")
+        self._by_name[tool.check().name] = tool
+        if tool.undo is not None:
+            self._by_name[tool.undo.name] = tool.undo
+
+    def __getitem__(self, name: str) -> Tool:
+        try:
+            return self._by_name[name]
+        except KeyError:
+            known = ", ".join(sorted(self._by_name)) or "none: set SURESTEP_TOOLS=package.module:tools"
+            raise UnknownTool(f"no tool is named {name!r}; registered: {known}") from None
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
