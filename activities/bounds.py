@@ -1,0 +1,28 @@
+"""What comes back from a service, cut to what fits into the history."""
+
+import json
+
+from surestep.evidence import Receipt, Verification
+
+RESULT_LIMIT = 64 * 1024  # bytes of JSON; a large answer must not turn a success into a failure
+MATCHES_LIMIT = 20
+TEXT_LIMIT = 500
+
+
+def bounded(receipt: Receipt) -> Receipt:
+    """The receipt with a result that fits into the history; a note says so if it was cut."""
+    try:
+        text = json.dumps(receipt.result, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        note = {"surestep": f"the result is not JSON ({type(error).__name__})"}
+        return receipt.model_copy(update={"result": note})
+    if len(text) <= RESULT_LIMIT:
+        return receipt
+    note = {"surestep": f"a result of {len(text)} bytes was cut", "start": text[:1000]}
+    return receipt.model_copy(update={"result": note})
+
+
+def bounded_look(seen: Verification) -> Verification:
+    """The verification with bounded receipts and texts."""
+    matches = tuple(bounded(match) for match in seen.matches[:MATCHES_LIMIT])
+    return seen.model_copy(update={"matches": matches, "why": seen.why[:TEXT_LIMIT]})

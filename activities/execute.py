@@ -1,0 +1,115 @@
+"""`execute`: one attempt of one action, and whatever becomes of it, a report."""
+
+import asyncio
+import time
+from datetime import UTC, datetime, timedelta
+
+from temporalio import activity
+
+from activities.bounds import bounded
+from activities.look import look
+from activities.mark import LOOKING, beating, leave_mark
+from surestep.errors import Ambiguous, NotSent, Refused, summary
+from surestep.evidence import Finding, Receipt, Sending, Verification
+from surestep.protocol import EXECUTE, SENDING, SendOrder, SendReport
+from surestep.tool import Accepted, Call, Tool, Tools
+
+class Executor:
+    """Sends. Nothing else in Surestep does."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    @activity.defn(name=EXECUTE)
+    async def execute(self, order: SendOrder) -> SendReport:
+        """One attempt. It raises nothing: every end, also a cancellation, is a report."""
+        woke_by = _now() + order.timeout * (2 if order.look_first else 1)
+        before: Verification | None = None
+        try:
+            tool, call = self._tools[order.tool], _call(order)
+            arguments = tool.load(order.arguments)
+            _refuse_repeats(order)
+            if order.look_first:
+                async with beating(LOOKING):
+                    before = await look(tool, arguments, call, order.timeout)
+                if before.finding in (Finding.CONFIRMED, Finding.PENDING) or before.trace:
+                    return _report(NotSent("a look before the send found it"), before)
+            call = _call(order, before=before)
+            await leave_mark()
+            if _now() > woke_by:
+                # The worker was frozen. Nothing was sent, and from here on nothing will be.
+                return _report(NotSent("the worker woke up too late to send"), before)
+        except (NotSent, Ambiguous) as error:
+            return _report(error, before)
+        except Exception as error:  # whatever it was, it was before the mark
+            return _report(NotSent(summary(error)), before)
+        except asyncio.CancelledError:
+            return _report(NotSent("the worker was shut down before it sent"), before)
+        return await _send(tool, arguments, call, order.timeout, before)
+
+
+async def _send(
+    tool: Tool, arguments: object, call: Call, limit: float, before: Verification | None
+) -> SendReport:
+    """The exchange with the service, under one deadline. After the mark, unlisted is ambiguous."""
+    assert tool.execute_with  # noqa: S101 - the registry has checked
+    try:
+        async with beating(SENDING), asyncio.timeout(limit):
+            answer = await tool.execute_with(arguments, call)
+    except TimeoutError:
+        return _report(Ambiguous(f"no answer within {limit:g} s"), before)
+    except asyncio.CancelledError:
+        why = "the worker was shut down" if activity.is_worker_shutdown() else "cancelled"
+        return _report(Ambiguous(f"{why} while the request was under way"), before)
+    except Exception as error:
+        activity.logger.info("execute %s ended with %s", tool.name, summary(error))
+        return _report(error, before)
+    match answer:
+        case Receipt():
+            return SendReport(
+                outcome=Sending.ANSWERED, receipt=bounded(answer), before=before
+            )
+        case Accepted():
+            return SendReport(
+                outcome=Sending.ACCEPTED,
+                receipt=bounded(answer.receipt),
+                retry_after=answer.look_after,
+                before=before,
+            )
+    why = f"execute returned {type(answer).__name__} instead of Receipt or Accepted"
+    return _report(Ambiguous(why), before)
+
+
+def _report(error: BaseException, before: Verification | None) -> SendReport:
+    outcome, pause = Sending.AMBIGUOUS, None  # R5: also for whatever is not listed here
+    match error:
+        case NotSent(retry_after=pause):
+            outcome = Sending.NOT_SENT
+        case Refused(again=again, retry_after=pause):
+            outcome = Sending.REFUSED_FOR_NOW if again else Sending.REFUSED
+    seconds = pause.total_seconds() if pause is not None else None
+    return SendReport(outcome=outcome, why=summary(error), retry_after=seconds, before=before)
+
+
+def _refuse_repeats(order: SendOrder) -> None:
+    """Temporal hands out an attempt again after operators' resets; then what was sent is unknown."""
+    info = activity.info()
+    if info.workflow_run_id != order.run_id:
+        raise Ambiguous("the step was reset while this attempt was under way; it was not repeated")
+    if info.attempt > 1:
+        raise Ambiguous("the activity was reset or unpaused; the attempt was not repeated")
+
+
+def _call(order: SendOrder, before: Verification | None = None) -> Call:
+    return Call(
+        action_id=order.key,
+        attempt=order.attempt,
+        deadline=datetime.now(UTC) + timedelta(seconds=order.timeout),
+        before=before or order.before,
+        receipt=order.receipt,
+    )
+
+
+def _now() -> float:
+    """Seconds that go on while the process is frozen and, on Linux, while the machine sleeps."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))

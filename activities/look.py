@@ -1,0 +1,71 @@
+"""`verify` and `fence`: the questions to the service. Their failures are no information (R9)."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from temporalio import activity
+
+from activities.bounds import bounded_look
+from surestep.errors import summary
+from surestep.evidence import Finding, Verification, unknown
+from surestep.protocol import FENCE, VERIFY, FenceReport, LookOrder
+from surestep.tool import Call, Tool, Tools
+
+
+class Observer:
+    """Looks, and fences. It never sends an action."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    @activity.defn(name=VERIFY)
+    async def verify(self, order: LookOrder) -> Verification:
+        """One look. It raises nothing: a look that fails is `unknown`."""
+        try:
+            tool = self._tools[order.tool]
+            return await look(tool, tool.load(order.arguments), _call(order), order.timeout)
+        except Exception as error:
+            return unknown(summary(error))
+
+    @activity.defn(name=FENCE)
+    async def fence(self, order: LookOrder) -> FenceReport:
+        """One attempt to fence. It raises nothing: what fails is neither held nor found."""
+        try:
+            tool = self._tools[order.tool]
+            assert tool.fence_with  # noqa: S101 - the contract snapshot said so
+            async with asyncio.timeout(order.timeout):
+                answer = await tool.fence_with(tool.load(order.arguments), _call(order))
+            return FenceReport(held=answer.held, exists=answer.exists)
+        except Exception as error:
+            return FenceReport(why=summary(error))
+
+
+async def look(tool: Tool, arguments: Any, call: Call, limit: float) -> Verification:
+    """What `verify` sees; a miss counts only if the tool's sight probe, where it has one, can see."""
+    if tool.verify_with is None:
+        return unknown(f"the tool {tool.name} no longer has a verify")
+    try:
+        async with asyncio.timeout(limit):
+            seen = await tool.verify_with(arguments, call)
+            if not isinstance(seen, Verification):
+                return unknown(f"verify returned {type(seen).__name__} instead of a Verification")
+            misses = seen.finding is Finding.NOT_FOUND
+            if misses and tool.sight_with and not await tool.sight_with(arguments, call):
+                return unknown("the lookup cannot see: it misses a known object as well")
+    except TimeoutError:
+        return unknown(f"no answer within {limit:g} s")
+    except Exception as error:
+        activity.logger.info("verify %s failed with %s", tool.name, summary(error))
+        return unknown(summary(error))
+    return bounded_look(seen)
+
+
+def _call(order: LookOrder) -> Call:
+    return Call(
+        action_id=order.key,
+        attempt=order.attempt,
+        deadline=datetime.now(UTC) + timedelta(seconds=order.timeout),
+        before=order.before,
+        receipt=order.receipt,
+    )

@@ -1,0 +1,140 @@
+"""`plan`: validate, normalise, snapshot the contract, and find out whether this run is the first."""
+
+import asyncio
+from datetime import datetime
+
+from temporalio import activity
+from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
+
+from surestep.errors import InvalidArguments, InvalidStepId, UnknownTool
+from surestep.identity import check_name, check_step_id
+from surestep.protocol import (
+    NOTHING_SENT,
+    PLAN,
+    ActionInput,
+    EarlierStep,
+    Plan,
+    PlannedAction,
+    PlanOrder,
+)
+from surestep.tool import Tools
+from surestep.visibility import SEARCH_ATTRIBUTES
+
+
+class Planner:
+    """Runs as a local activity: its answer is in the history before anything is dispatched (R1)."""
+
+    def __init__(self, tools: Tools, client: Client) -> None:
+        self._tools = tools
+        self._client = client
+        self._visible = False
+
+    @activity.defn(name=PLAN)
+    async def plan(self, order: PlanOrder) -> Plan:
+        """The plan. Raises a failure of a type in NOTHING_SENT for input that cannot be used."""
+        try:
+            actions = tuple(self._planned(action, order) for action in order.actions)
+            _distinct([action.name for action in actions])
+        except (InvalidArguments, InvalidStepId, UnknownTool) as error:
+            message, kind = f"nothing was sent: {error}", type(error).__name__
+            raise ApplicationError(message, type=kind, non_retryable=True) from None
+        earlier, visible = await asyncio.gather(self._earlier(order), self._registered())
+        return Plan(actions=actions, earlier=earlier, visible=visible)
+
+    def _planned(self, action: ActionInput, order: PlanOrder) -> PlannedAction:
+        check_step_id(order.step_id)
+        name = action.name or action.tool
+        tool = self._tools[action.tool]
+        made = tool.action(action.arguments)
+        return PlannedAction(
+            name=name if order.undo else check_name(name),
+            tool=tool.name,
+            arguments=made.arguments,
+            input_hash=made.input_hash,
+            contract=tool.contract,
+            can_verify=tool.verify_with is not None,
+            can_fence=tool.fence_with is not None,
+            undo=tool.undo.name if tool.undo else None,
+            recognised=tool.recognised(made.arguments),
+        )
+
+    async def _earlier(self, order: PlanOrder) -> EarlierStep | None:
+        """What ran before under this step id and left no record here (design: reset, restart)."""
+        if order.undo:
+            return None
+        run_id = activity.info().workflow_run_id
+        if run_id != order.original_run_id:
+            return EarlierStep(since=order.started, why="the step was reset to its beginning")
+        if order.carried:
+            return None
+        if order.first_run_id != order.original_run_id:
+            since = await self._start_of(order.step_id, order.first_run_id)
+            return EarlierStep(since=since, why="an earlier run of the step was retried")
+        found = await self._closed_before(order)
+        given = [order.earlier.since] if order.earlier else []
+        if not found and not given:
+            return None
+        times = [*found, *given]
+        since = None if None in times else min(time for time in times if time)
+        why = order.earlier.why if order.earlier else "a step of this id ran before"
+        return EarlierStep(since=since, why=why)
+
+    async def _start_of(self, step_id: str, run_id: str | None) -> datetime | None:
+        try:
+            handle = self._client.get_workflow_handle(step_id, run_id=run_id)
+            return (await handle.describe()).start_time
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return None
+            raise
+
+    async def _closed_before(self, order: PlanOrder) -> list[datetime | None]:
+        """Start times of other runs under this id that may have sent something."""
+        query = f"WorkflowId = '{order.step_id}' AND ExecutionStatus != 'Running'"
+        found: list[datetime | None] = []
+        try:
+            async for run in self._client.list_workflows(query, limit=100):
+                harmless = run.status is WorkflowExecutionStatus.FAILED and await self._harmless(
+                    order.step_id, run.run_id
+                )
+                if not harmless and run.run_id != order.original_run_id:
+                    found.append(run.start_time)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.UNIMPLEMENTED:  # the time-skipping test server
+                raise
+        return found
+
+    async def _harmless(self, step_id: str, run_id: str) -> bool:
+        try:
+            await self._client.get_workflow_handle(step_id, run_id=run_id).result()
+        except WorkflowFailureError as error:
+            return isinstance(error.cause, ApplicationError) and error.cause.type in NOTHING_SENT
+        return False
+
+    async def _registered(self) -> bool:
+        """Whether the search attributes exist. An unregistered one would block the step for ever."""
+        if not self._visible:
+            request = ListSearchAttributesRequest(namespace=self._client.namespace)
+            try:
+                answer = await self._client.operator_service.list_search_attributes(request)
+            except RPCError:
+                return False
+            self._visible = SEARCH_ATTRIBUTES.keys() <= answer.custom_attributes.keys()
+            if not self._visible:
+                activity.logger.warning(
+                    "the search attributes are not registered, so steps cannot be listed by state: "
+                    "run `python starter.py setup`"
+                )
+        return self._visible
+
+
+def _distinct(names: list[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InvalidArguments(
+            f"two actions are named {', '.join(twice)}: give each a name of its own, "
+            "with .named('…') or the field `name`"
+        )

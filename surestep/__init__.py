@@ -1,0 +1,89 @@
+"""Surestep: an AI agent's side effects happen once, or a person is asked."""
+
+from typing import TYPE_CHECKING, Any
+
+from surestep.contract import Contract, Effect, KeySupport
+from surestep.decision import Decision, Ruling, Verdict
+from surestep.errors import (
+    Ambiguous,
+    CannotConnect,
+    ContractError,
+    InvalidArguments,
+    InvalidStepId,
+    NotSent,
+    Refused,
+    StepConflict,
+    StepFailed,
+    StepPending,
+    SurestepError,
+    UnknownTool,
+)
+from surestep.evidence import (
+    Receipt,
+    State,
+    Verification,
+    confirmed,
+    not_found,
+    pending,
+    rejected,
+    unknown,
+)
+from surestep.identity import step_id
+from surestep.outcome import Advice, Outcome, StepOutcome
+from surestep.tool import Accepted, Action, Call, Fence, Tool, Tools
+
+if TYPE_CHECKING:
+    from surestep.client import StepHandle, StepSummary, Surestep
+
+__all__ = [
+    "Accepted",
+    "Action",
+    "Advice",
+    "Ambiguous",
+    "Call",
+    "CannotConnect",
+    "Contract",
+    "ContractError",
+    "Decision",
+    "Effect",
+    "Fence",
+    "InvalidArguments",
+    "InvalidStepId",
+    "KeySupport",
+    "NotSent",
+    "Outcome",
+    "Receipt",
+    "Refused",
+    "Ruling",
+    "State",
+    "StepConflict",
+    "StepFailed",
+    "StepHandle",
+    "StepOutcome",
+    "StepPending",
+    "StepSummary",
+    "Surestep",
+    "SurestepError",
+    "Tool",
+    "Tools",
+    "UnknownTool",
+    "Verdict",
+    "Verification",
+    "confirmed",
+    "not_found",
+    "pending",
+    "rejected",
+    "step_id",
+    "unknown",
+]
+
+_NEEDS_TEMPORAL = ("StepHandle", "StepSummary", "Surestep")
+
+
+def __getattr__(name: str) -> Any:
+    """The client is loaded when it is asked for: workflows import this package without it."""
+    if name in _NEEDS_TEMPORAL:
+        from surestep import client
+
+        return getattr(client, name)
+    raise AttributeError(f"module 'surestep' has no attribute {name!r}")

@@ -1,0 +1,307 @@
+"""Surestep for agent code: start or attach, wait, recall, decide, and see what is unresolved."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from typing import Literal, Self
+
+from temporalio.client import (
+    Client,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowUpdateFailedError,
+)
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from surestep import visibility
+from surestep.decision import Decision, Ruling, Verdict
+from surestep.errors import InvalidArguments, StepConflict, SurestepError
+from surestep.handle import StepHandle
+from surestep.identity import STEP_INPUT_LIMIT, check_name, check_step_id
+from surestep.outcome import StepOutcome
+from surestep.protocol import (
+    DECIDE,
+    MEMO_HASH,
+    NOTICE,
+    STEP_WORKFLOW,
+    TASK_QUEUE,
+    ActionInput,
+    EarlierStep,
+    StepInput,
+)
+from surestep.tool import Action
+from surestep.value import Value
+
+CLOSED_WITHOUT_OUTCOME = (
+    WorkflowExecutionStatus.FAILED,
+    WorkflowExecutionStatus.TERMINATED,
+    WorkflowExecutionStatus.TIMED_OUT,
+    WorkflowExecutionStatus.CANCELED,
+)
+
+
+class StepSummary(Value):
+    """One line of a list of steps; from search attributes alone."""
+
+    step_id: str
+    state: str
+    tools: tuple[str, ...]
+    run: str
+    started: datetime
+    unknown_since: datetime | None
+    needs_human: bool
+    anomalies: tuple[str, ...] = ()
+
+
+class NoSuchStep(SurestepError):
+    """There is no step of this id, or retention has removed it."""
+
+
+class Surestep:
+    """The client. Get one with `async with Surestep.connect() as surestep:`."""
+
+    def __init__(
+        self, client: Client, *, task_queue: str = TASK_QUEUE, ui_url: str | None = None
+    ) -> None:
+        self.client = client
+        self.task_queue = task_queue
+        self.ui_url = ui_url
+
+    @classmethod
+    @asynccontextmanager
+    async def connect(cls) -> AsyncIterator[Self]:
+        """Connect to the server that the environment names, or to the embedded one.
+
+        Raises CannotConnect and SettingsError.
+        """
+        from surestep.connection import connection
+        from surestep.settings import Settings
+
+        settings = Settings.from_environment()
+        async with connection(settings) as connected:
+            yield cls(connected.client, task_queue=settings.task_queue, ui_url=connected.ui_url)
+
+    async def run(
+        self,
+        step_id: str,
+        *actions: Action,
+        run: str = "",
+        label: str = "",
+        mode: Literal["sequential", "parallel"] = "sequential",
+        undo_on_failure: bool = False,
+        within: timedelta | None = None,
+    ) -> StepOutcome:
+        """Perform the step, or attach to it if it exists; wait until it is settled.
+
+        step_id  names the intent, never a model's call id: the same intent, the same id
+        run      the agent's run, for lists; label: what a person reads
+        within   longest wait; None: however long it takes
+
+        Raises InvalidStepId and InvalidArguments before anything starts, StepConflict if the
+        step exists with other input, StepPending after `within`, StepFailed if the step was
+        ended from outside.
+        """
+        handle = await self.start(
+            step_id, *actions, run=run, label=label, mode=mode, undo_on_failure=undo_on_failure
+        )
+        return await handle.outcome(within=within)
+
+    async def start(
+        self,
+        step_id: str,
+        *actions: Action,
+        run: str = "",
+        label: str = "",
+        mode: Literal["sequential", "parallel"] = "sequential",
+        undo_on_failure: bool = False,
+    ) -> StepHandle:
+        """Like `run`, without the wait."""
+        check_step_id(step_id)
+        step = StepInput(
+            run=run,
+            label=label,
+            actions=_inputs(actions),
+            mode=mode,
+            undo_on_failure=undo_on_failure,
+        )
+        size = len(step.model_dump_json().encode())
+        if size > STEP_INPUT_LIMIT:
+            raise InvalidArguments(
+                f"a step of {size} bytes is over the limit of {STEP_INPUT_LIMIT}: pass references "
+                "to large content, or spread the actions over several steps"
+            )
+        try:
+            await self._start(step_id, step, WorkflowIDReusePolicy.REJECT_DUPLICATE)
+        except WorkflowAlreadyStartedError:
+            await self._attach(step_id, step)
+        return self.handle(step_id)
+
+    def handle(self, step_id: str) -> StepHandle:
+        """A handle of a step that may or may not exist; no call is made."""
+        return StepHandle(self.client, step_id, self.ui_url)
+
+    async def recall(self, step_id: str, *, within: timedelta | None = None) -> StepOutcome | None:
+        """The outcome of an existing step, waited for if it is not settled; None: no such step.
+
+        A restarted agent recalls first, and asks its model only if there is nothing to recall.
+        """
+        check_step_id(step_id)
+        handle = self.handle(step_id)
+        if await handle.exists():
+            return await handle.outcome(within=within)
+        return None
+
+    async def decide(
+        self,
+        target: str,
+        verdict: Verdict | str,
+        *,
+        by: str = "",
+        note: str = "",
+        id: str | None = None,
+        version: int | None = None,
+        receipt_id: str | None = None,
+        accept_duplicate: bool = False,
+    ) -> Ruling:
+        """Decide an action: `target` is a step id, or `{step id}/{action name}`.
+
+        Answers at once with what is done, or why nothing is. Needs a worker; without one, send
+        the signal `decide`, which waits for it. Raises NoSuchStep.
+        """
+        step_id, action = await self._target(target)
+        decision = Decision(
+            verdict=Verdict(verdict),
+            action=action,
+            by=by,
+            note=note,
+            id=id,
+            version=version,
+            receipt_id=receipt_id,
+            accept_duplicate=accept_duplicate,
+        )
+        handle = self.client.get_workflow_handle(step_id)
+        try:
+            return await handle.execute_update(
+                DECIDE, decision.model_dump(mode="json", exclude_none=True), result_type=Ruling
+            )
+        except WorkflowUpdateFailedError as error:
+            raise SurestepError(str(error.cause)) from error
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            outcome = await self.recall(step_id)
+            if outcome is None:
+                raise NoSuchStep(f"there is no step {step_id!r}") from error
+            why = f"too late: the step is already settled as {outcome.state}"
+            return Ruling(taken=False, why=why, version=0, state=outcome.state.value)
+
+    async def notice(
+        self, step_id: str, key: str, *, happened: bool = True, id: str | None = None, why: str = ""
+    ) -> None:
+        """Pass on what the service said by itself, for instance from a webhook's handler."""
+        message = {"key": key, "happened": happened, "id": id, "why": why}
+        await self.client.get_workflow_handle(step_id).signal(NOTICE, message)
+
+    async def unresolved(self, *, limit: int = 1000) -> list[StepSummary]:
+        """Steps that wait for a human, oldest first."""
+        found = await self.steps(
+            f"{visibility.NEEDS_HUMAN} = true AND ExecutionStatus = 'Running'", limit=limit
+        )
+        return sorted(found, key=lambda one: one.unknown_since or one.started)
+
+    async def steps(self, query: str = "", *, limit: int = 1000) -> list[StepSummary]:
+        """Steps by a visibility query, newest first."""
+        wanted = f"WorkflowType = '{STEP_WORKFLOW}'" + (f" AND ({query})" if query else "")
+        return [
+            _summary(run.id, run.start_time, run.typed_search_attributes)
+            async for run in self.client.list_workflows(wanted, limit=limit)
+        ]
+
+    async def _start(
+        self, step_id: str, step: StepInput, reuse: WorkflowIDReusePolicy
+    ) -> None:
+        await self.client.start_workflow(
+            STEP_WORKFLOW,
+            step,
+            id=step_id,
+            task_queue=self.task_queue,
+            id_reuse_policy=reuse,
+            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            memo={MEMO_HASH: step.hash},
+            static_summary=_static_summary(step),
+        )
+
+    async def _attach(self, step_id: str, step: StepInput) -> None:
+        """The step exists: is it the same, and has it an outcome?"""
+        handle = self.handle(step_id)
+        existing = await handle.describe()
+        recorded = await existing.memo_value(MEMO_HASH, default=None)
+        if recorded != step.hash:
+            differences = (await handle.submitted()).differences(step)
+            if differences and not await handle.sent_nothing(existing):
+                raise StepConflict(step_id, differences)
+        if existing.status in CLOSED_WITHOUT_OUTCOME:
+            await self._start_again(step_id, step, existing)
+
+    async def _start_again(
+        self, step_id: str, step: StepInput, existing: WorkflowExecutionDescription
+    ) -> None:
+        """The new run is told of the old one: what that one sent is not known here."""
+        handle = self.handle(step_id)
+        if not await handle.sent_nothing(existing):
+            before = (await handle.submitted()).earlier
+            since = before.since if before else existing.start_time
+            name = existing.status.name.lower() if existing.status else "ended"
+            why = f"an earlier run of this step was {name} without an outcome"
+            step = step.model_copy(update={"earlier": EarlierStep(since=since, why=why)})
+        try:
+            await self._start(step_id, step, WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY)
+        except WorkflowAlreadyStartedError:  # somebody else was quicker with the same step
+            await self._attach(step_id, step)
+
+    async def _target(self, target: str) -> tuple[str, str | None]:
+        """A step id may hold slashes itself, so what exists decides."""
+        step_id, _, action = target.rpartition("/")
+        if not action or not step_id or await self.handle(target).exists():
+            return target, None
+        return step_id, action
+
+
+def _inputs(actions: tuple[Action, ...]) -> tuple[ActionInput, ...]:
+    if not actions:
+        raise InvalidArguments("a step needs an action: run(step_id, tool(…))")
+    for action in actions:
+        if not isinstance(action, Action):
+            raise InvalidArguments(
+                f"{type(action).__name__} is no action: call the tool with its arguments"
+            )
+        check_name(action.name)
+    names = [action.name for action in actions]
+    if len(set(names)) < len(names):
+        raise InvalidArguments(
+            f"two actions have one name in {names}: name them with .named('…')"
+        )
+    return tuple(
+        ActionInput(tool=one.tool, name=one.name, arguments=one.arguments) for one in actions
+    )
+
+
+def _static_summary(step: StepInput) -> str:
+    tools = ", ".join(action.tool for action in step.actions)
+    return (f"{tools} · {step.label}" if step.label else tools)[:200]
+
+
+def _summary(step_id: str, started: datetime, attributes: object) -> StepSummary:
+    known = {pair.key.name: pair.value for pair in attributes}  # type: ignore[attr-defined]
+    return StepSummary(
+        step_id=step_id,
+        state=known.get(visibility.STATE, "planned"),
+        tools=tuple(known.get(visibility.TOOL, ())),
+        run=known.get(visibility.RUN, ""),
+        started=started,
+        unknown_since=known.get(visibility.UNKNOWN_SINCE),
+        needs_human=known.get(visibility.NEEDS_HUMAN, False),
+        anomalies=tuple(known.get(visibility.ANOMALY, ())),
+    )

@@ -1,0 +1,150 @@
+"""The handle of one step: wait for it, look at it, find out what was submitted."""
+
+import asyncio
+import logging
+import time
+from datetime import timedelta
+
+from temporalio.client import (
+    Client,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+)
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError, RPCStatusCode
+
+from surestep import errors, visibility
+from surestep.errors import StepFailed, StepPending, SurestepError
+from surestep.outcome import StepOutcome
+from surestep.protocol import NOTHING_SENT, RECORDS, StepInput
+from surestep.record import Record
+
+logger = logging.getLogger("surestep")
+
+# A namespace allows some 1,200 callers that wait on results; whoever waits long looks instead.
+PATIENT = timedelta(seconds=10)
+LONGEST_PAUSE = timedelta(seconds=30)
+
+_OUTAGE = (
+    RPCStatusCode.UNAVAILABLE,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+    RPCStatusCode.RESOURCE_EXHAUSTED,
+    RPCStatusCode.CANCELLED,
+)
+
+
+class StepHandle:
+    """One step by its id; the newest run of it."""
+
+    def __init__(self, client: Client, step_id: str, ui_url: str | None = None) -> None:
+        self._client = client
+        self.step_id = step_id
+        self._ui_url = ui_url
+
+    @property
+    def url(self) -> str | None:
+        """The step's page in the Web UI, where its address is known."""
+        from surestep.connection import workflow_url
+
+        if self._ui_url is None:
+            return None
+        return workflow_url(self._ui_url, self._client.namespace, self.step_id)
+
+    async def outcome(self, *, within: timedelta | None = None) -> StepOutcome:
+        """Wait until the step is settled. Raises StepPending after `within`, and StepFailed."""
+        deadline = None if within is None else time.monotonic() + within.total_seconds()
+        pause = timedelta(seconds=1)
+        wait = PATIENT
+        while True:
+            left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+            try:
+                async with asyncio.timeout(_shorter(wait, left)):
+                    return await self._result()
+            except TimeoutError:
+                wait = timedelta(0)
+            except RPCError as error:
+                if error.status not in _OUTAGE:
+                    raise
+                logger.warning("the server does not answer; waiting for step %s", self.step_id)
+            while not await self._closed():
+                if deadline is not None and time.monotonic() >= deadline:
+                    raise StepPending(self, await self.state())
+                left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+                await asyncio.sleep(_shorter(pause, left))
+                pause = min(pause * 1.5, LONGEST_PAUSE)
+            wait = PATIENT
+
+    async def _result(self) -> StepOutcome:
+        handle = self._client.get_workflow_handle(self.step_id, result_type=StepOutcome)
+        try:
+            return await handle.result()
+        except WorkflowFailureError as error:
+            raise self._failure(error.cause) from error
+
+    def _failure(self, cause: BaseException | None) -> SurestepError:
+        if isinstance(cause, ApplicationError) and cause.type in NOTHING_SENT:
+            kind: type[SurestepError] = getattr(errors, cause.type)
+            return kind(cause.message)
+        return StepFailed(
+            f"step {self.step_id!r} ended without an outcome ({type(cause).__name__}: {cause}). "
+            "What it sent is not known. Submitting the same step again is safe: the new run "
+            "finds out before it sends."
+        )
+
+    async def _closed(self) -> bool:
+        try:
+            return (await self.describe()).status is not WorkflowExecutionStatus.RUNNING
+        except RPCError as error:
+            if error.status not in _OUTAGE:
+                raise
+            logger.warning("the server does not answer; waiting for step %s", self.step_id)
+            return False
+
+    async def describe(self) -> WorkflowExecutionDescription:
+        """Temporal's own description of the newest run."""
+        return await self._client.get_workflow_handle(self.step_id).describe()
+
+    async def exists(self) -> bool:
+        """Whether Temporal knows the step."""
+        try:
+            await self.describe()
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                return False
+            raise
+        return True
+
+    async def state(self) -> str:
+        """The step's state from its search attributes; `unsettled` where there are none."""
+        attributes = (await self.describe()).typed_search_attributes
+        known = {pair.key.name: pair.value for pair in attributes}
+        return str(known.get(visibility.STATE, "unsettled"))
+
+    async def records(self) -> list[Record]:
+        """Everything that is known about the step's actions. Needs a worker."""
+        handle = self._client.get_workflow_handle(self.step_id)
+        return await handle.query(RECORDS, result_type=list[Record])
+
+    async def submitted(self) -> StepInput:
+        """The input of the newest run, from its history."""
+        handle = self._client.get_workflow_handle(self.step_id)
+        async for event in handle.fetch_history_events(page_size=1):
+            started = event.workflow_execution_started_event_attributes
+            (step,) = await self._client.data_converter.decode(started.input.payloads, [StepInput])
+            return step  # type: ignore[no-any-return]
+        raise StepFailed(f"step {self.step_id!r} has no history")
+
+    async def sent_nothing(self, existing: WorkflowExecutionDescription) -> bool:
+        """Whether the newest run ended because its input could not be used."""
+        if existing.status is not WorkflowExecutionStatus.FAILED:
+            return False
+        try:
+            await self._client.get_workflow_handle(self.step_id).result()
+        except WorkflowFailureError as error:
+            return isinstance(error.cause, ApplicationError) and error.cause.type in NOTHING_SENT
+        return False
+
+
+def _shorter(pause: timedelta, left: float | None) -> float:
+    return pause.total_seconds() if left is None else min(pause.total_seconds(), left)

@@ -1,0 +1,99 @@
+"""The worker: where workflows and activities meet. `python worker.py` runs one until SIGTERM."""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from datetime import timedelta
+
+from temporalio.client import Client
+from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from activities.execute import Executor
+from activities.look import Observer
+from activities.plan import Planner
+from surestep.connection import connection
+from surestep.errors import SurestepError
+from surestep.protocol import TASK_QUEUE
+from surestep.settings import Settings
+from surestep.tool import Tools
+from surestep.toolbox import load_tools
+from workflows.agent_step import AgentStep
+from workflows.late_watch import LateWatch
+
+WORKFLOWS: Sequence[type] = (AgentStep, LateWatch)
+
+logger = logging.getLogger("surestep.worker")
+
+
+def workflow_runner() -> SandboxedWorkflowRunner:
+    """The sandbox with our own modules passed through: they are loaded once, not once per run."""
+    restrictions = SandboxRestrictions.default.with_passthrough_modules("surestep", "workflows")
+    return SandboxedWorkflowRunner(restrictions=restrictions)
+
+
+def build_worker(
+    client: Client,
+    tools: Tools,
+    *,
+    task_queue: str = TASK_QUEUE,
+    grace: timedelta = timedelta(seconds=60),
+) -> Worker:
+    """A worker that knows `tools`. `grace`: how long a stop waits for an attempt in flight."""
+    observer = Observer(tools)
+    return Worker(
+        client,
+        task_queue=task_queue,
+        workflows=WORKFLOWS,
+        activities=[
+            Planner(tools, client).plan,
+            Executor(tools).execute,
+            observer.verify,
+            observer.fence,
+        ],
+        workflow_runner=workflow_runner(),
+        graceful_shutdown_timeout=grace,
+    )
+
+
+async def serve() -> None:
+    """Run until SIGTERM or SIGINT, then let every attempt in flight report."""
+    settings = Settings.from_environment()
+    tools = load_tools(settings.tools)
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with AsyncExitStack() as stack:
+        connected = await stack.enter_async_context(connection(settings))
+        worker = build_worker(
+            connected.client, tools, task_queue=settings.task_queue, grace=settings.grace
+        )
+        await stack.enter_async_context(worker)
+        names = ", ".join(tool.name for tool in tools)
+        logger.info("serving %s on queue %s at %s", names, settings.task_queue, connected.address)
+        if connected.ui_url:
+            logger.info("Web UI: %s", connected.ui_url)
+        await stop.wait()
+        logger.info("stopping; attempts in flight have %s to report", settings.grace)
+
+
+def main() -> int:
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    try:
+        asyncio.run(serve())
+    except SurestepError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    code = main()
+    # The SDK can crash while the interpreter is being taken down; everything is flushed by now.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

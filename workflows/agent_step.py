@@ -1,0 +1,296 @@
+"""AgentStep: one step of an agent. It asks what to do next, does it, and adds the evidence."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from pydantic import ValidationError
+from temporalio import workflow
+from temporalio.api.common.v1 import Payload
+from temporalio.common import RawValue
+from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.workflow import ParentClosePolicy
+
+from surestep import evidence as ev
+from surestep.decision import Ruling
+from surestep.errors import describe_validation
+from surestep.evidence import State
+from surestep.identity import action_id
+from surestep.outcome import StepOutcome, outcome_of
+from surestep.policy import Ask, Fence, Finish, Send, Verify, Wait, may_compensate, next_move
+from surestep.protocol import (
+    DECIDE,
+    NOTICE,
+    RECORDS,
+    STEP_WORKFLOW,
+    WATCH_WORKFLOW,
+    ActionInput,
+    EarlierStep,
+    Plan,
+    PlanOrder,
+    StepInput,
+    WatchInput,
+)
+from surestep.record import Record
+from workflows import dispatch
+from workflows.inbox import Unread, read_decision
+from workflows.records import Records, undo_ids
+
+# Far below the server's own limits, so that a step parked for months stays quick to load.
+EVENTS_LIMIT = 1000
+
+NO_INPUT = RawValue(Payload())
+
+DONE = (State.CONFIRMED, State.COMPENSATED)
+
+
+@workflow.defn(name=STEP_WORKFLOW)
+class AgentStep:
+    """One step of an agent: its actions happen once, or a human is asked."""
+
+    def __init__(self) -> None:
+        self._records = Records()
+        self._was_reset = False
+        self._renewing = False
+        # A reset of the workflow reseeds its randomness: the one sign that replays the same way.
+        workflow.register_random_seed_callback(self._on_reseed)
+
+    @workflow.run
+    async def run(self, raw: RawValue = NO_INPUT) -> StepOutcome:
+        step = _read(raw)
+        await self._shielded(asyncio.create_task(self._perform(step)))
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        if self._renewing:
+            carried = {"records": self._records.all(), "earlier": None}
+            workflow.continue_as_new(step.model_copy(update=carried))
+        await self._watch_what_ended(step)
+        return StepOutcome(
+            step_id=workflow.info().workflow_id,
+            run=step.run,
+            label=step.label,
+            actions=tuple(outcome_of(record) for record in self._records.all()),
+        )
+
+    async def _perform(self, step: StepInput) -> None:
+        await self._plan(step)
+        names = [action.name or action.tool for action in step.actions]
+        if step.mode == "parallel":
+            await asyncio.gather(*(self._settle(name) for name in names))
+        else:
+            await self._one_after_the_other(names)
+        failed = any(self._records[name].state not in DONE for name in names)
+        if step.undo_on_failure and failed:
+            await self._undo(list(reversed(names)), step)
+
+    async def _one_after_the_other(self, names: list[str]) -> None:
+        """R16: no action runs on one that is not settled, nor on one that had no effect."""
+        for position, name in enumerate(names):
+            await self._settle(name)
+            state = self._records[name].state
+            if self._renewing:
+                return
+            if state not in DONE and names[position + 1 :]:
+                self._records.stop(f"{name} before it ended {state}", *names[position + 1 :])
+
+    async def _settle(self, name: str) -> None:
+        """The heart: ask for the next move, do it, add the evidence, repeat."""
+        while not self._renewing:
+            self._tell_of_reset()
+            record, now = self._records[name], workflow.now()
+            match next_move(record, now):
+                case Finish(state=state, why=why):
+                    if record.closed is None:
+                        self._records.learn(name, ev.Closed(at=now, state=state, why=why))
+                    return
+                case Send(generation=generation, look_first=look_first):
+                    await self._send(name, generation, look_first=look_first)
+                case Verify(at=at):
+                    if await self._undisturbed(name, at, "next look"):
+                        await self._look(name)
+                case Fence(at=at):
+                    await self._fence(name)
+                case Wait(until=until):
+                    await self._undisturbed(name, until, "next try")
+                case Ask(why=why):
+                    self._records.learn(name, ev.Asked(at=now, why=why))
+                    workflow.logger.warning("%s needs a human: %s", record.action_id, why)
+            self._renewing = self._renewing or _too_long()
+
+    async def _send(self, name: str, generation: int, *, look_first: bool) -> None:
+        started = workflow.now()
+        self._records.learn(name, ev.Dispatched(at=started, generation=generation))
+        report = await dispatch.execute(self._records[name], look_first=look_first)
+        now = workflow.now()
+        if report.before:
+            looked = ev.Looked(at=now, started=started, verification=report.before)
+            self._records.learn(name, looked)
+        ended = report.model_dump(exclude={"before", "receipt"})
+        self._records.learn(name, ev.Attempted(at=now, receipt=report.receipt, **ended))
+
+    async def _look(self, name: str) -> None:
+        started = workflow.now()
+        seen = await dispatch.verify(self._records[name])
+        looked = ev.Looked(at=workflow.now(), started=started, verification=seen)
+        self._records.learn(name, looked)
+
+    async def _fence(self, name: str) -> None:
+        report = await dispatch.fence(self._records[name])
+        held, exists, why = report.held, report.exists, report.why
+        fenced = ev.Fenced(at=workflow.now(), held=held, exists=exists, why=why)
+        self._records.learn(name, fenced)
+
+    async def _undisturbed(self, name: str, until: datetime | None, what: str) -> bool:
+        """Wait; True if the time came, False if evidence or a renewal came first."""
+        seen = self._records[name].version
+        timeout = None if until is None else until - workflow.now()
+        if timeout is not None and timeout <= timedelta(0):
+            return True
+        try:
+            await workflow.wait_condition(
+                lambda: self._records[name].version != seen or self._renewing or self._was_reset,
+                timeout=timeout,
+                timeout_summary=f"{what}: {name}",
+            )
+            return False
+        except TimeoutError:
+            return True
+
+    async def _undo(self, names: list[str], step: StepInput) -> None:
+        """R15: undo what is confirmed, each by an action of its own."""
+        for name in names:
+            record = self._records[name]
+            if record.undo_tool is None or not may_compensate(record):
+                continue
+            ids = undo_ids(record)
+            (undo,) = ids
+            if undo not in self._records:
+                order = ActionInput(tool=record.undo_tool, name=undo, arguments=record.arguments)
+                plan = await self._ask_for_plan((order,), carried=True, undo=True)
+                self._records.add(plan, ids, step.run, subject=record.confirmation)
+            await self._settle(undo)
+            if self._renewing:
+                return
+            receipt = self._records[undo].confirmation
+            if receipt:
+                self._records.learn(name, ev.Compensated(at=workflow.now(), receipt=receipt))
+
+    async def _plan(self, step: StepInput) -> None:
+        self._records.carry(step.records)
+        carried = bool(step.records)
+        plan = await self._ask_for_plan(step.actions, carried=carried, earlier=step.earlier)
+        step_id = workflow.info().workflow_id
+        ids = {one.name: action_id(step_id, one.name) for one in plan.actions}
+        self._records.add(plan, ids, step.run)
+
+    async def _ask_for_plan(
+        self,
+        actions: Sequence[ActionInput],
+        *,
+        carried: bool,
+        earlier: EarlierStep | None = None,
+        undo: bool = False,
+    ) -> Plan:
+        info = workflow.info()
+        order = PlanOrder(
+            actions=tuple(actions),
+            step_id=info.workflow_id,
+            started=info.workflow_start_time,
+            original_run_id=info.original_execution_run_id,
+            first_run_id=info.first_execution_run_id,
+            carried=carried,
+            earlier=earlier,
+            undo=undo,
+        )
+        try:
+            return await dispatch.plan(order)
+        except ActivityError as error:
+            raise error.cause or error from error
+
+    async def _watch_what_ended(self, step: StepInput) -> None:
+        """R17: nothing sleeps after a verdict. The watch outlives the step."""
+        watched = tuple(one for one in self._records.all() if one.watch_until and one.can_verify)
+        if not watched:
+            return
+        step_id = workflow.info().workflow_id
+        await workflow.start_child_workflow(
+            WATCH_WORKFLOW,
+            WatchInput(
+                step_id=step_id, run=step.run, visible=self._records.visible, records=watched
+            ),
+            id=f"{step_id}/watch",
+            parent_close_policy=ParentClosePolicy.ABANDON,
+            static_summary=f"watches {step_id} for effects that land late",
+        )
+
+    async def _shielded(self, work: asyncio.Task[None]) -> None:
+        """R14: a cancellation is evidence; it does not interrupt what may be under way."""
+        while not work.done():
+            try:
+                await asyncio.shield(work)
+            except asyncio.CancelledError:
+                self._records.stop("the step was asked to cancel")
+        work.result()
+
+    def _on_reseed(self, _: int) -> None:
+        self._was_reset = True
+
+    def _tell_of_reset(self) -> None:
+        if self._was_reset:
+            self._was_reset = False
+            since = workflow.info().workflow_start_time
+            self._records.may_have_been_sent(
+                EarlierStep(since=since, why="the step was reset while or after it was under way")
+            )
+
+    @workflow.signal(name=DECIDE, description="Decide an unknown action; one JSON object")
+    def decide_signal(self, *args: Any) -> None:
+        self._records.receive_decision(args)
+
+    @workflow.update(name=DECIDE, description="Decide an unknown action and be answered at once")
+    async def decide(self, decision: Any) -> Ruling:
+        await workflow.wait_condition(lambda: self._records.planned)
+        ruling = self._records.receive_decision((decision,))
+        assert ruling is not None  # noqa: S101 - planned, so it was not put off
+        return ruling
+
+    @decide.validator
+    def _decision_is_readable(self, decision: Any) -> None:
+        read = read_decision((decision,))
+        if isinstance(read, Unread):
+            raise ApplicationError(f"not a decision: {read.why}", type="Unreadable")
+
+    @workflow.signal(name=NOTICE, description="The service says that it happened, or failed")
+    def notice(self, *args: Any) -> None:
+        self._records.receive_notice(args)
+
+    @workflow.signal(dynamic=True)
+    def other_signal(self, name: str, args: Sequence[RawValue]) -> None:
+        self._records.refuse_signal(name)
+
+    @workflow.query(name=RECORDS, description="Everything known about the actions")
+    def records(self) -> list[Record]:
+        return list(self._records.all())
+
+
+def _too_long() -> bool:
+    info = workflow.info()
+    return info.is_continue_as_new_suggested() or info.get_current_history_length() > EVENTS_LIMIT
+
+
+def _read(raw: RawValue) -> StepInput:
+    """The step as submitted; what cannot be read ends the step before anything is sent."""
+    try:
+        if raw is NO_INPUT:
+            raise ValueError("no input; give one JSON object with `actions`")
+        value = workflow.payload_converter().from_payload(raw.payload)
+        return StepInput.model_validate(value)
+    except ValidationError as error:
+        why = describe_validation(error)
+    except Exception as error:  # any payload can come in; the step must end with a clear word
+        why = str(error) or type(error).__name__
+    raise ApplicationError(
+        f"the step's input cannot be used, nothing was sent: {why}",
+        type="InvalidArguments",
+        non_retryable=True,
+    )

@@ -1,0 +1,62 @@
+"""What operators see of a step without opening it: search attributes and current details."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from temporalio import workflow
+from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
+
+from surestep import visibility
+from surestep.evidence import State
+from surestep.narrative import details
+from surestep.outcome import worst_state
+from surestep.record import Record
+
+_STATE = SearchAttributeKey.for_keyword(visibility.STATE)
+_TOOL = SearchAttributeKey.for_keyword_list(visibility.TOOL)
+_NEEDS_HUMAN = SearchAttributeKey.for_bool(visibility.NEEDS_HUMAN)
+_UNKNOWN_SINCE = SearchAttributeKey.for_datetime(visibility.UNKNOWN_SINCE)
+_RUN = SearchAttributeKey.for_keyword(visibility.RUN)
+_ANOMALY = SearchAttributeKey.for_keyword_list(visibility.ANOMALY)
+
+_RUN_LIMIT = 200  # characters; the server terminates a workflow over 2048 bytes in one attribute
+
+
+class Board:
+    """Shows the records of one step; writes to the history only what has changed."""
+
+    def __init__(self, *, visible: bool, run: str) -> None:
+        self.visible = visible
+        self._run = run[:_RUN_LIMIT]
+        self._shown: dict[str, Any] = {}
+
+    def show(self, records: Sequence[Record], notes: Sequence[str]) -> None:
+        """Bring list and details up to date. Without registered attributes, only the details."""
+        info = workflow.info()
+        workflow.set_current_details(
+            details(info.workflow_id, list(records), list(notes), workflow.now())
+        )
+        if not self.visible:
+            return
+        unknown = [one.asked for one in records if one.state is State.UNKNOWN and one.asked]
+        anomalies = sorted({anomaly.kind.value for one in records for anomaly in one.anomalies})
+        self._upsert(
+            {
+                _STATE: worst_state(list(records)).value,
+                _TOOL: sorted({one.tool for one in records}),
+                _NEEDS_HUMAN: bool(unknown or anomalies),
+                _UNKNOWN_SINCE: min(unknown, default=None),
+                _RUN: self._run or None,
+                _ANOMALY: anomalies or None,
+            }
+        )
+
+    def _upsert(self, wanted: dict[SearchAttributeKey[Any], str | list[str] | bool | datetime | None]) -> None:
+        updates: list[SearchAttributeUpdate[Any]] = []
+        for key, value in wanted.items():
+            if self._shown.get(key.name) != value:
+                updates.append(key.value_unset() if value is None else key.value_set(value))
+                self._shown[key.name] = value
+        if updates:
+            workflow.upsert_search_attributes(updates)

@@ -1,0 +1,143 @@
+"""Running activities so that every end is evidence. Nothing here retries (R3)."""
+
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    CancelledError,
+    TimeoutError,
+    TimeoutType,
+)
+
+from surestep.evidence import Sending, Verification, unknown
+from surestep.protocol import (
+    EXECUTE,
+    FENCE,
+    PLAN,
+    SENDING,
+    VERIFY,
+    FenceReport,
+    LookOrder,
+    Plan,
+    PlanOrder,
+    SendOrder,
+    SendReport,
+)
+from surestep.record import Record
+
+ONCE = RetryPolicy(maximum_attempts=1)
+
+# A dead worker is noticed after this long; the worker beats three times as often.
+HEARTBEAT = timedelta(seconds=10)
+
+# The activity ends by itself at its deadline; this is for the case that it cannot.
+MARGIN = timedelta(seconds=5)
+
+
+async def plan(order: PlanOrder) -> Plan:
+    """Validate, normalise, snapshot. A local activity: recorded before anything is dispatched."""
+    return await workflow.execute_local_activity(
+        PLAN,
+        order,
+        result_type=Plan,
+        start_to_close_timeout=timedelta(seconds=30),
+        summary=f"plan {', '.join(action.name or action.tool for action in order.actions)}",
+    )
+
+
+async def execute(record: Record, *, look_first: bool) -> SendReport:
+    """One attempt; whatever becomes of it, a report."""
+    contract = record.contract
+    order = SendOrder(
+        key=record.key,
+        tool=record.tool,
+        arguments=record.arguments,
+        attempt=record.attempts,
+        run_id=workflow.info().run_id,
+        timeout=contract.timeout.total_seconds(),
+        look_first=look_first,
+        before=record.before,
+        receipt=record.subject,
+    )
+    longest = contract.timeout * (2 if look_first else 1) + MARGIN
+    try:
+        return await workflow.execute_activity(
+            EXECUTE,
+            order,
+            result_type=SendReport,
+            schedule_to_start_timeout=contract.queue,
+            start_to_close_timeout=longest,
+            heartbeat_timeout=HEARTBEAT,
+            retry_policy=ONCE,
+            cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+            summary=f"execute {record.tool} · attempt {record.attempts}",
+        )
+    except ActivityError as error:
+        return report_of(error)
+
+
+def report_of(error: ActivityError) -> SendReport:
+    """What the failure of an attempt proves. Only what is listed proves "not sent" (R5)."""
+    match error.cause:
+        case TimeoutError(type=TimeoutType.SCHEDULE_TO_START):
+            return SendReport(outcome=Sending.NOT_SENT, why="no worker took it in time")
+        case CancelledError(details=details) if "ACTIVITY_ID_NOT_STARTED" in details:
+            return SendReport(outcome=Sending.NOT_SENT, why="cancelled before a worker took it")
+        case TimeoutError(last_heartbeat_details=marks, type=kind):
+            name = kind.name.lower() if kind else "time"
+            if SENDING not in marks:
+                # The mark is durable before the first byte, and refused once the attempt is over.
+                why = f"the worker was lost before it sent anything ({name})"
+                return SendReport(outcome=Sending.NOT_SENT, why=why)
+            why = f"the worker was lost after it began to send ({name})"
+            return SendReport(outcome=Sending.AMBIGUOUS, why=why)
+        case ApplicationError(type=kind):
+            return SendReport(outcome=Sending.AMBIGUOUS, why=f"the attempt failed with {kind}")
+        case cause:
+            kind = type(cause).__name__
+            return SendReport(outcome=Sending.AMBIGUOUS, why=f"the attempt ended with {kind}")
+
+
+async def verify(record: Record) -> Verification:
+    """One look. A look that fails in any way is no information (R9)."""
+    try:
+        return await workflow.execute_activity(
+            VERIFY,
+            look_order(record),
+            result_type=Verification,
+            start_to_close_timeout=record.contract.timeout + MARGIN,
+            retry_policy=ONCE,
+            summary=f"verify {record.tool} · look {record.looks.total + 1}",
+        )
+    except ActivityError as error:
+        return unknown(f"the lookup did not end ({type(error.cause).__name__})")
+
+
+async def fence(record: Record) -> FenceReport:
+    """Ask the receiver to refuse this key from now on."""
+    try:
+        return await workflow.execute_activity(
+            FENCE,
+            look_order(record),
+            result_type=FenceReport,
+            start_to_close_timeout=record.contract.timeout + MARGIN,
+            retry_policy=ONCE,
+            summary=f"fence {record.tool}",
+        )
+    except ActivityError as error:
+        return FenceReport(why=f"the fence call did not end ({type(error.cause).__name__})")
+
+
+def look_order(record: Record) -> LookOrder:
+    return LookOrder(
+        key=record.key,
+        tool=record.tool,
+        arguments=record.arguments,
+        attempt=record.attempts,
+        timeout=record.contract.timeout.total_seconds(),
+        before=record.before,
+        receipt=record.accepted or record.subject,
+    )

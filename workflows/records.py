@@ -1,0 +1,172 @@
+"""The records of one step: what is known, who is told, and what people and services send in."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from temporalio import workflow
+
+from surestep import evidence as ev
+from surestep.decision import Decision, Ruling
+from surestep.evidence import Evidence, Receipt
+from surestep.identity import undo_id, wire_key
+from surestep.protocol import EarlierStep, Plan
+from surestep.record import Record
+from surestep.record import plan as planned
+from surestep.ruling import rule
+from workflows.board import Board
+from workflows.inbox import Unread, read_decision, read_notice
+
+NOTES_LIMIT = 20  # refused messages that belong to no action
+
+
+class Records:
+    """Records by action name. Every change goes through `learn` and is shown at once."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, Record] = {}
+        self._notes: list[str] = []
+        self._waiting: list[Callable[[], object]] = []
+        self._board: Board | None = None
+        self._earlier: ev.EarlierRun | None = None
+        self._stop: ev.CancelRequested | None = None
+
+    def __getitem__(self, name: str) -> Record:
+        return self._by_name[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
+
+    def all(self) -> tuple[Record, ...]:
+        return tuple(self._by_name.values())
+
+    @property
+    def planned(self) -> bool:
+        return self._board is not None
+
+    @property
+    def visible(self) -> bool:
+        return self._board is not None and self._board.visible
+
+    def carry(self, records: Sequence[Record]) -> None:
+        """Take over what the run before this one knew."""
+        self._by_name |= {record.name: record for record in records}
+
+    def add(
+        self, plan: Plan, ids: dict[str, str], run: str, subject: Receipt | None = None
+    ) -> None:
+        """Records for planned actions; then what came in before there were any."""
+        for one in plan.actions:
+            if one.name not in self._by_name:
+                self._by_name[one.name] = planned(
+                    action_id=ids[one.name],
+                    at=workflow.now(),
+                    undo_tool=one.undo,
+                    subject=subject,
+                    contract=one.contract,
+                    **one.model_dump(exclude={"undo", "contract"}),
+                )
+                for known in (self._earlier, self._stop):
+                    if known:
+                        self.learn(one.name, known)
+        if self._board is None:
+            self._board = Board(visible=plan.visible, run=run)
+            if plan.earlier:
+                self.may_have_been_sent(plan.earlier)
+            for handle in self._waiting:
+                handle()
+            self._waiting.clear()
+
+    def learn(self, name: str, evidence: Evidence) -> None:
+        self._by_name[name] = self._by_name[name].with_evidence(evidence)
+        self.show()
+
+    def show(self) -> None:
+        if self._board:
+            self._board.show(self.all(), self._notes)
+
+    def may_have_been_sent(self, earlier: EarlierStep) -> None:
+        """An earlier run, of which these records know nothing, may have sent any open action."""
+        self._earlier = ev.EarlierRun(at=workflow.now(), since=earlier.since, why=earlier.why)
+        for record in self.all():
+            if record.closed is None:
+                self.learn(record.name, self._earlier)
+
+    def stop(self, why: str, *names: str) -> None:
+        """Nothing more may be sent, of all actions or of those named (R14)."""
+        evidence = ev.CancelRequested(at=workflow.now(), why=why)
+        if not names:
+            self._stop = evidence
+        for name in names or tuple(self._by_name):
+            self.learn(name, evidence)
+
+    def receive_decision(self, args: Sequence[Any]) -> Ruling | None:
+        """Apply a decision that came in, or record why not; None: kept until there is a plan."""
+        if not self.planned:
+            self._waiting.append(lambda: self.receive_decision(args))
+            return None
+        decision = read_decision(args)
+        if isinstance(decision, Unread):
+            return self._refuse(decision.why)
+        name = self._addressed(decision.action)
+        if name is None:
+            return self._refuse(
+                f"no action {decision.action!r} in this step; there are {list(self._by_name)}"
+                if decision.action
+                else f"it must name its action, one of {list(self._by_name)}"
+            )
+        return self._decide(name, decision, workflow.now())
+
+    def _decide(self, name: str, decision: Decision, now: datetime) -> Ruling:
+        ruling = rule(self._by_name[name], decision, now)
+        self.learn(name, ev.Decided(at=now, decision=decision))
+        after = self._by_name[name]
+        return ruling.model_copy(update={"version": after.version, "state": after.state.value})
+
+    def receive_notice(self, args: Sequence[Any]) -> None:
+        if not self.planned:
+            self._waiting.append(lambda: self.receive_notice(args))
+            return
+        notice = read_notice(args)
+        if isinstance(notice, Unread):
+            self._refuse(notice.why)
+            return
+        name = self._addressed(notice.key)
+        if name is None:
+            self._refuse(f"a notice with the key {notice.key[:80]!r}, which is none of this step's")
+            return
+        receipt = Receipt(id=notice.id, status=notice.status)
+        happened, now = notice.happened, workflow.now()
+        self.learn(
+            name, ev.Noticed(at=now, happened=happened, receipt=receipt, why=notice.why)
+        )
+
+    def refuse_signal(self, signal: str) -> None:
+        self._refuse(f"there is no signal {signal[:80]!r}; there are decide and notice")
+
+    def _addressed(self, action: str | None) -> str | None:
+        """The action that a name, an actionId or a key of any generation means."""
+        if action is None:
+            open_names = [one.name for one in self.all() if one.closed is None]
+            names = open_names if len(open_names) == 1 else list(self._by_name)
+            return names[0] if len(names) == 1 else None
+        for record in self.all():
+            keys = {wire_key(record.action_id, n + 1) for n in range(record.generation)}
+            if action == record.name or action in keys:
+                return record.name
+        return None
+
+    def _refuse(self, why: str) -> Ruling:
+        records = self.all()
+        if len(records) == 1:
+            self.learn(records[0].name, ev.Unreadable(at=workflow.now(), why=why))
+        else:
+            self._notes = [*self._notes, why][-NOTES_LIMIT:]
+            self.show()
+        state = records[0].state.value if records else "planned"
+        return Ruling(taken=False, why=why, version=0, state=state)
+
+
+def undo_ids(record: Record) -> dict[str, str]:
+    """The name and the actionId of the action that undoes `record`."""
+    return {f"{record.name}/undo": undo_id(record.action_id)}
