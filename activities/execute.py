@@ -14,6 +14,7 @@ from surestep.evidence import Finding, Receipt, Sending, Verification
 from surestep.protocol import EXECUTE, SENDING, SendOrder, SendReport
 from surestep.tool import Accepted, Call, Tool, Tools
 
+
 class Executor:
     """Sends. Nothing else in Surestep does."""
 
@@ -32,7 +33,7 @@ class Executor:
             if order.look_first:
                 async with beating(LOOKING):
                     before = await look(tool, arguments, call, order.timeout)
-                if before.finding in (Finding.CONFIRMED, Finding.PENDING) or before.trace:
+                if before.trace or before.finding not in (Finding.NOT_FOUND, Finding.UNKNOWN):
                     return _report(NotSent("a look before the send found it"), before)
             call = _call(order, before=before)
             await leave_mark()
@@ -55,7 +56,7 @@ async def _send(
     assert tool.execute_with  # noqa: S101 - the registry has checked
     try:
         async with beating(SENDING), asyncio.timeout(limit):
-            answer = await tool.execute_with(arguments, call)
+            answer: object = await tool.execute_with(arguments, call)
     except TimeoutError:
         return _report(Ambiguous(f"no answer within {limit:g} s"), before)
     except asyncio.CancelledError:
@@ -66,9 +67,7 @@ async def _send(
         return _report(error, before)
     match answer:
         case Receipt():
-            return SendReport(
-                outcome=Sending.ANSWERED, receipt=bounded(answer), before=before
-            )
+            return SendReport(outcome=Sending.ANSWERED, receipt=bounded(answer), before=before)
         case Accepted():
             return SendReport(
                 outcome=Sending.ACCEPTED,
@@ -76,23 +75,25 @@ async def _send(
                 retry_after=answer.look_after,
                 before=before,
             )
-    why = f"execute returned {type(answer).__name__} instead of Receipt or Accepted"
-    return _report(Ambiguous(why), before)
+        case other:
+            why = f"execute returned {type(other).__name__} instead of Receipt or Accepted"
+            return _report(Ambiguous(why), before)
 
 
 def _report(error: BaseException, before: Verification | None) -> SendReport:
-    outcome, pause = Sending.AMBIGUOUS, None  # R5: also for whatever is not listed here
-    match error:
-        case NotSent(retry_after=pause):
-            outcome = Sending.NOT_SENT
-        case Refused(again=again, retry_after=pause):
-            outcome = Sending.REFUSED_FOR_NOW if again else Sending.REFUSED
+    outcome = Sending.AMBIGUOUS  # R5: also for whatever is not listed here
+    pause: timedelta | None = None
+    if isinstance(error, NotSent):
+        outcome, pause = Sending.NOT_SENT, error.retry_after
+    elif isinstance(error, Refused):
+        outcome = Sending.REFUSED_FOR_NOW if error.again else Sending.REFUSED
+        pause = error.retry_after
     seconds = pause.total_seconds() if pause is not None else None
     return SendReport(outcome=outcome, why=summary(error), retry_after=seconds, before=before)
 
 
 def _refuse_repeats(order: SendOrder) -> None:
-    """Temporal hands out an attempt again after operators' resets; then what was sent is unknown."""
+    """Temporal hands an attempt out again after an operator's reset; what was sent is unknown."""
     info = activity.info()
     if info.workflow_run_id != order.run_id:
         raise Ambiguous("the step was reset while this attempt was under way; it was not repeated")

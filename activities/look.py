@@ -42,12 +42,12 @@ class Observer:
 
 
 async def look(tool: Tool, arguments: Any, call: Call, limit: float) -> Verification:
-    """What `verify` sees; a miss counts only if the tool's sight probe, where it has one, can see."""
+    """What `verify` sees; a miss counts only if the tool's sight probe, if it has one, can see."""
     if tool.verify_with is None:
         return unknown(f"the tool {tool.name} no longer has a verify")
     try:
         async with asyncio.timeout(limit):
-            seen = await tool.verify_with(arguments, call)
+            seen: object = await tool.verify_with(arguments, call)
             if not isinstance(seen, Verification):
                 return unknown(f"verify returned {type(seen).__name__} instead of a Verification")
             misses = seen.finding is Finding.NOT_FOUND

@@ -1,4 +1,4 @@
-"""`plan`: validate, normalise, snapshot the contract, and find out whether this run is the first."""
+"""`plan`: validate, normalise, snapshot the contract, find out whether this run is the first."""
 
 import asyncio
 from datetime import datetime
@@ -115,7 +115,7 @@ class Planner:
         return False
 
     async def _registered(self) -> bool:
-        """Whether the search attributes exist. An unregistered one would block the step for ever."""
+        """Whether the search attributes exist; an unregistered one would block a step for ever."""
         if not self._visible:
             request = ListSearchAttributesRequest(namespace=self._client.namespace)
             try:

@@ -1,5 +1,6 @@
 """Surestep: an AI agent's side effects happen once, or a person is asked."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from surestep.contract import Contract, Effect, KeySupport
@@ -10,6 +11,7 @@ from surestep.errors import (
     ContractError,
     InvalidArguments,
     InvalidStepId,
+    NoSuchStep,
     NotSent,
     Refused,
     StepConflict,
@@ -33,7 +35,9 @@ from surestep.outcome import Advice, Outcome, StepOutcome
 from surestep.tool import Accepted, Action, Call, Fence, Tool, Tools
 
 if TYPE_CHECKING:
-    from surestep.client import StepHandle, StepSummary, Surestep
+    from surestep.client import Surestep
+    from surestep.handle import StepHandle
+    from surestep.summary import StepSummary
 
 __all__ = [
     "Accepted",
@@ -50,6 +54,7 @@ __all__ = [
     "InvalidArguments",
     "InvalidStepId",
     "KeySupport",
+    "NoSuchStep",
     "NotSent",
     "Outcome",
     "Receipt",
@@ -77,13 +82,11 @@ __all__ = [
     "unknown",
 ]
 
-_NEEDS_TEMPORAL = ("StepHandle", "StepSummary", "Surestep")
+_NEED_TEMPORAL = {"Surestep": "client", "StepHandle": "handle", "StepSummary": "summary"}
 
 
 def __getattr__(name: str) -> Any:
     """The client is loaded when it is asked for: workflows import this package without it."""
-    if name in _NEEDS_TEMPORAL:
-        from surestep import client
-
-        return getattr(client, name)
+    if name in _NEED_TEMPORAL:
+        return getattr(import_module(f"surestep.{_NEED_TEMPORAL[name]}"), name)
     raise AttributeError(f"module 'surestep' has no attribute {name!r}")

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Literal, Self
 
 from temporalio.client import (
@@ -17,7 +17,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from surestep import visibility
 from surestep.decision import Decision, Ruling, Verdict
-from surestep.errors import InvalidArguments, StepConflict, SurestepError
+from surestep.errors import InvalidArguments, NoSuchStep, StepConflict, SurestepError
 from surestep.handle import StepHandle
 from surestep.identity import STEP_INPUT_LIMIT, check_name, check_step_id
 from surestep.outcome import StepOutcome
@@ -31,8 +31,8 @@ from surestep.protocol import (
     EarlierStep,
     StepInput,
 )
+from surestep.summary import StepSummary, summarise
 from surestep.tool import Action
-from surestep.value import Value
 
 CLOSED_WITHOUT_OUTCOME = (
     WorkflowExecutionStatus.FAILED,
@@ -40,23 +40,6 @@ CLOSED_WITHOUT_OUTCOME = (
     WorkflowExecutionStatus.TIMED_OUT,
     WorkflowExecutionStatus.CANCELED,
 )
-
-
-class StepSummary(Value):
-    """One line of a list of steps; from search attributes alone."""
-
-    step_id: str
-    state: str
-    tools: tuple[str, ...]
-    run: str
-    started: datetime
-    unknown_since: datetime | None
-    needs_human: bool
-    anomalies: tuple[str, ...] = ()
-
-
-class NoSuchStep(SurestepError):
-    """There is no step of this id, or retention has removed it."""
 
 
 class Surestep:
@@ -183,9 +166,9 @@ class Surestep:
         )
         handle = self.client.get_workflow_handle(step_id)
         try:
-            return await handle.execute_update(
-                DECIDE, decision.model_dump(mode="json", exclude_none=True), result_type=Ruling
-            )
+            given = decision.model_dump(mode="json", exclude_none=True)
+            ruling: Ruling = await handle.execute_update(DECIDE, given, result_type=Ruling)
+            return ruling
         except WorkflowUpdateFailedError as error:
             raise SurestepError(str(error.cause)) from error
         except RPCError as error:
@@ -215,13 +198,11 @@ class Surestep:
         """Steps by a visibility query, newest first."""
         wanted = f"WorkflowType = '{STEP_WORKFLOW}'" + (f" AND ({query})" if query else "")
         return [
-            _summary(run.id, run.start_time, run.typed_search_attributes)
+            summarise(run.id, run.start_time, run.typed_search_attributes)
             async for run in self.client.list_workflows(wanted, limit=limit)
         ]
 
-    async def _start(
-        self, step_id: str, step: StepInput, reuse: WorkflowIDReusePolicy
-    ) -> None:
+    async def _start(self, step_id: str, step: StepInput, reuse: WorkflowIDReusePolicy) -> None:
         await self.client.start_workflow(
             STEP_WORKFLOW,
             step,
@@ -280,9 +261,7 @@ def _inputs(actions: tuple[Action, ...]) -> tuple[ActionInput, ...]:
         check_name(action.name)
     names = [action.name for action in actions]
     if len(set(names)) < len(names):
-        raise InvalidArguments(
-            f"two actions have one name in {names}: name them with .named('…')"
-        )
+        raise InvalidArguments(f"two actions have one name in {names}: name them with .named('…')")
     return tuple(
         ActionInput(tool=one.tool, name=one.name, arguments=one.arguments) for one in actions
     )
@@ -291,17 +270,3 @@ def _inputs(actions: tuple[Action, ...]) -> tuple[ActionInput, ...]:
 def _static_summary(step: StepInput) -> str:
     tools = ", ".join(action.tool for action in step.actions)
     return (f"{tools} · {step.label}" if step.label else tools)[:200]
-
-
-def _summary(step_id: str, started: datetime, attributes: object) -> StepSummary:
-    known = {pair.key.name: pair.value for pair in attributes}  # type: ignore[attr-defined]
-    return StepSummary(
-        step_id=step_id,
-        state=known.get(visibility.STATE, "planned"),
-        tools=tuple(known.get(visibility.TOOL, ())),
-        run=known.get(visibility.RUN, ""),
-        started=started,
-        unknown_since=known.get(visibility.UNKNOWN_SINCE),
-        needs_human=known.get(visibility.NEEDS_HUMAN, False),
-        anomalies=tuple(known.get(visibility.ANOMALY, ())),
-    )

@@ -4,12 +4,15 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Self
 
-from pydantic import model_validator
+from pydantic import field_validator, model_validator
 
 from surestep.errors import ContractError
 from surestep.value import Value
 
 ZERO = timedelta(0)
+
+# Longer is for ever, and beyond the calendar.
+FOREVER = timedelta(days=36_500)
 
 # Between "send" being decided and the attempt's end lie one workflow task (ten seconds at the
 # most by default), the queue, and the attempt itself. The slack covers the first and the margins.
@@ -27,11 +30,17 @@ class Effect(StrEnum):
 class KeySupport(Value):
     """The service de-duplicates requests that carry our key, for `lifetime` after the first.
 
+    `lifetime`: FOREVER, or anything longer, where a key is never forgotten.
     `stores_failures`: it also replays a failure stored under the key for as long as it knows it.
     """
 
     lifetime: timedelta
     stores_failures: bool = False
+
+    @field_validator("lifetime")
+    @classmethod
+    def _for_ever_at_most(cls, lifetime: timedelta) -> timedelta:
+        return min(lifetime, FOREVER)
 
 
 class Contract(Value):
@@ -95,6 +104,9 @@ class Contract(Value):
                 raise ContractError(
                     f"{name} must not be negative; leave it out where nothing is promised"
                 )
+        for name, value in self:
+            if isinstance(value, timedelta) and value > FOREVER:
+                raise ContractError(f"{name} is longer than a century; leave it out instead")
         if self.misses < 1 or self.sends < 1:
             raise ContractError("misses and sends must be 1 or more")
         if self.key and self.key.lifetime <= self.dispatch_limit + self.in_flight_bound:

@@ -12,6 +12,7 @@ SurestepError
 ├── StepConflict        the step exists with other input; nothing was sent
 ├── StepPending         the step is not settled within the limit
 ├── StepFailed          the step ended without an outcome
+├── NoSuchStep          there is no step of this id
 └── CannotConnect       no Temporal server answers
 
 An exception that `execute` raises and that is not a `Definite` is ambiguous, whatever it is.
@@ -72,7 +73,7 @@ class InvalidStepId(SurestepError):
 
 
 class StepConflict(SurestepError):
-    """A step of this id exists with other input. Nothing was sent. `differences` names the fields."""
+    """A step of this id exists with other input: `differences` names them. Nothing was sent."""
 
     def __init__(self, step_id: str, differences: list[str]) -> None:
         super().__init__(
@@ -96,6 +97,10 @@ class StepPending(SurestepError):
 
 class StepFailed(SurestepError):
     """The step ended without an outcome (terminated, timed out, or failed)."""
+
+
+class NoSuchStep(SurestepError):
+    """There is no step of this id, or retention has removed it."""
 
 
 class CannotConnect(SurestepError):

@@ -80,7 +80,12 @@ def confirmed(
     matches: list[Receipt] | None = None,
     differs: list[str] | None = None,
 ) -> Verification:
-    """The effect is there, under our key: `confirmed(receipt)` or `confirmed(matches=[…])`."""
+    """The effect is there, under our key: `confirmed(receipt)` or `confirmed(matches=[…])`.
+
+    No matches are no effect: `confirmed(matches=[])` is `not_found()`.
+    """
+    if matches is not None and not matches:
+        return not_found()
     found = tuple(matches or ([receipt] if receipt else [Receipt()]))
     return Verification(finding=Finding.CONFIRMED, matches=found, differs=tuple(differs or ()))
 

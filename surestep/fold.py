@@ -1,15 +1,16 @@
 """How each kind of evidence changes a record. Pure; what follows from it is `surestep.policy`."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from surestep import evidence as ev
+from surestep.confirmation import happened
 from surestep.contract import Effect
 from surestep.decision import Verdict
 from surestep.evidence import Evidence, Receipt, Sending, State
-from surestep.knowledge import in_doubt, know, named
+from surestep.knowledge import in_doubt, know, named, pause
 from surestep.policy import RETRY_CAP, backoff
-from surestep.record import Record
+from surestep.record import WORD_OF, Looks, Record
 from surestep.ruling import rule
 from surestep.sightings import fenced, looked, noticed
 
@@ -50,6 +51,8 @@ def fold(record: Record, evidence: Evidence) -> Record:
 def _earlier_run(record: Record, evidence: ev.EarlierRun) -> Record:
     if record.closed or record.confirmation:
         return record
+    if record.contract.effect is Effect.READ:
+        return record  # reading again does no harm
     earliest = [time for time in (record.key_since, evidence.since) if time]
     return know(
         record,
@@ -57,6 +60,7 @@ def _earlier_run(record: Record, evidence: ev.EarlierRun) -> Record:
         f"may have been sent before: {evidence.why}",
         key_since=min(earliest, default=None),
         key_dead=record.key_dead or evidence.since is None,
+        inherited=True,
         **in_doubt(record, evidence.since, evidence.at),
     )
 
@@ -67,6 +71,7 @@ def _dispatched(record: Record, evidence: ev.Dispatched) -> Record:
         "attempts": record.attempts + 1,
         "absent": False,
         "not_before": None,
+        "rejection": None,
     }
     text = f"attempt {record.attempts + 1} dispatched"
     if evidence.generation != record.generation:
@@ -95,10 +100,8 @@ def _attempted(record: Record, evidence: ev.Attempted) -> Record:
     if not definite and record.decision and record.decision.verdict is Verdict.RETRY:
         changes["decision"] = None  # carried out; a definite failure does not use it up
     if definite:
-        pause = backoff(record.setbacks + 1, RETRY_CAP)
-        if evidence.retry_after is not None:
-            pause = timedelta(seconds=max(evidence.retry_after, 0.0))
-        changes |= {"setbacks": record.setbacks + 1, "not_before": at + pause}
+        wait = max(backoff(record.setbacks + 1, RETRY_CAP), pause(evidence.retry_after))
+        changes |= {"setbacks": record.setbacks + 1, "not_before": at + wait}
         said = "was not sent" if outcome is Sending.NOT_SENT else "was refused for now"
         return know(record, at, f"{words} {said}{why}", quiet=record.setbacks > 0, **changes)
     if outcome is Sending.REFUSED:
@@ -108,12 +111,11 @@ def _attempted(record: Record, evidence: ev.Attempted) -> Record:
         changes |= in_doubt(record, since, at)
         return know(record, at, f"{words} is ambiguous{why}", **changes)
     if outcome is Sending.ANSWERED and record.contract.response_proves:
-        changes |= {"confirmation": receipt or Receipt(), "confirmed_by": "the service's response"}
-        return know(record, at, f"{words} succeeded{named(receipt)}", **changes)
+        known = record.model_copy(update=changes)
+        return happened(known, at, "the service's response", (receipt or Receipt(),))
     changes |= in_doubt(record, since, at)
     changes |= {"accepted": receipt or Receipt(), "accepted_at": at}  # R11
-    if evidence.retry_after is not None:
-        changes["not_before"] = at + timedelta(seconds=max(evidence.retry_after, 0.0))
+    changes |= {"not_before": at + pause(evidence.retry_after)}
     return know(record, at, f"{words} was accepted{named(receipt)}{why}", **changes)
 
 
@@ -127,12 +129,14 @@ def _decided(record: Record, evidence: ev.Decided) -> Record:
     changes: dict[str, Any] = {"decided": ids[-IDS_LIMIT:]}
     if decision.verdict is Verdict.CONFIRM:
         receipt = Receipt(id=decision.receipt_id, status=f"asserted by {decision.author}")
-        changes |= {"confirmation": receipt, "confirmed_by": f"the word of {decision.author}"}
+        changes |= {"confirmation": receipt, "confirmed_by": f"{WORD_OF} {decision.author}"}
         changes |= {"decision": None}
     elif record.doubt is None:
         changes |= {"stop": f"abandoned by {decision.author}"}
     else:
-        changes |= {"decision": decision.model_copy(update={"at": at})}
+        # Looking starts afresh: what was seen before the decision does not count.
+        looks = Looks(total=record.looks.total)
+        changes |= {"decision": decision.model_copy(update={"at": at}), "looks": looks}
     note = f" ({decision.note})" if decision.note else ""
     return know(record, at, f"{said}{note}", **changes)
 
@@ -151,4 +155,8 @@ def _cancel_requested(record: Record, evidence: ev.CancelRequested) -> Record:
         return record
     late = record.doubt or record.in_flight or record.confirmation
     text = f"{evidence.why}; too late to stop what may have left" if late else evidence.why
-    return know(record, evidence.at, text, stop=evidence.why)
+    changes: dict[str, Any] = {"stop": evidence.why}
+    if record.decision and record.decision.verdict is Verdict.RETRY:
+        text += "; the decision to retry was not carried out"
+        changes |= {"decision": None}
+    return know(record, evidence.at, text, **changes)

@@ -78,7 +78,8 @@ class StepHandle:
     async def _result(self) -> StepOutcome:
         handle = self._client.get_workflow_handle(self.step_id, result_type=StepOutcome)
         try:
-            return await handle.result()
+            outcome: StepOutcome = await handle.result()
+            return outcome
         except WorkflowFailureError as error:
             raise self._failure(error.cause) from error
 
@@ -124,7 +125,8 @@ class StepHandle:
     async def records(self) -> list[Record]:
         """Everything that is known about the step's actions. Needs a worker."""
         handle = self._client.get_workflow_handle(self.step_id)
-        return await handle.query(RECORDS, result_type=list[Record])
+        records: list[Record] = await handle.query(RECORDS, result_type=list[Record])
+        return records
 
     async def submitted(self) -> StepInput:
         """The input of the newest run, from its history."""

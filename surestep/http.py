@@ -13,6 +13,7 @@ a 303 would turn it into a GET that looks like a success, and only Surestep retr
 are not kept: a server that closes an idle one would make an unsent request look ambiguous.
 """
 
+import asyncio
 import json as jsonlib
 import ssl
 from collections.abc import Mapping
@@ -50,12 +51,13 @@ async def exchange(
     json: Any = None,
     params: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
-    timeout: timedelta = timedelta(seconds=25),
+    within: timedelta = timedelta(seconds=25),
 ) -> httpx.Response:
-    """Send once and return the 2xx answer, read in full.
+    """Send once and return the 2xx answer, read in full, all of it `within` one deadline.
 
     Raises NotSent, Refused or Ambiguous; their words hold no body, header or address.
     """
+    phase = _Phase()
     try:
         content = None if json is None else jsonlib.dumps(json, allow_nan=False).encode()
         sent = {"Accept": "application/json", "Connection": "close", **(headers or {})}
@@ -64,20 +66,41 @@ async def exchange(
         if key is not None:
             sent[key_header] = key
         client = httpx.AsyncClient(
-            timeout=timeout.total_seconds(), follow_redirects=False, verify=_trusted()
+            timeout=within.total_seconds(), follow_redirects=False, verify=_trusted()
         )
-        request = client.build_request(method, url, content=content, params=params, headers=sent)
+        request = client.build_request(
+            method,
+            url,
+            content=content,
+            params=params,
+            headers=sent,
+            extensions={"trace": phase.trace},
+        )
     except (ValueError, TypeError, UnicodeError, httpx.InvalidURL) as error:
         raise NotSent(f"the request cannot be built ({type(error).__name__})") from error
     async with client:
         try:
-            response = await client.send(request, stream=True)
-            await _read(response)
+            # httpx's own limits are per read, and a body that drips would outlive them.
+            async with asyncio.timeout(within.total_seconds()):
+                response = await client.send(request, stream=True)
+                await _read(response)
         except NOT_SENT as error:
             raise NotSent(f"not connected ({type(error).__name__})") from error
-        except (httpx.HTTPError, httpx.StreamError) as error:
+        except (httpx.HTTPError, httpx.StreamError, TimeoutError) as error:
+            if not phase.sending:
+                raise NotSent(f"not connected ({type(error).__name__})") from error
             raise Ambiguous(f"no complete answer ({type(error).__name__})") from error
     return _judged(response)
+
+
+class _Phase:
+    """Whether the first byte of a request may have left, by httpcore's own account."""
+
+    def __init__(self) -> None:
+        self.sending = False
+
+    async def trace(self, event: str, _: Any) -> None:
+        self.sending = self.sending or event.endswith("send_request_headers.started")
 
 
 @cache
@@ -95,7 +118,7 @@ async def _read(response: httpx.Response) -> None:
         size += len(part)
         if size > BODY_LIMIT:
             raise httpx.ReadError(f"an answer of more than {BODY_LIMIT} bytes")
-    response._content = b"".join(parts)  # noqa: SLF001 - httpx offers no bounded read
+    response._content = b"".join(parts)  # httpx offers no bounded read
 
 
 def _judged(response: httpx.Response) -> httpx.Response:

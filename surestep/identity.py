@@ -4,10 +4,11 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from enum import Enum
 from hashlib import sha256
 from typing import Any
 
-from pydantic import SecretBytes, SecretStr
+from pydantic_core import to_jsonable_python
 
 from surestep.errors import InvalidArguments, InvalidStepId
 
@@ -52,12 +53,19 @@ def check_name(name: str) -> str:
 
 
 def step_id(*parts: str | int) -> str:
-    """A valid step id from any texts: readable where they allow it, always distinct (by hash)."""
-    text = "/".join(str(part) for part in parts)
-    if _STEP_ID.fullmatch(text) and len(text) <= STEP_ID_LIMIT:
+    """A valid step id from any texts, readable where they allow it.
+
+    Parts without a slash are joined by one. Whatever else they hold, different parts give
+    different ids: by a hash, where the text alone does not say it.
+    """
+    texts = [str(part) for part in parts]
+    text = "/".join(texts)
+    plain = _STEP_ID.fullmatch(text) and len(text) <= STEP_ID_LIMIT
+    if plain and not any("/" in one or "=" in one for one in texts):
         return text
-    readable = re.sub(r"[^A-Za-z0-9._/-]+", "-", text).strip("-/.")[:100] or "step"
-    return f"{readable}={sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+    readable = re.sub(r"[^A-Za-z0-9._/-]+", "-", text).strip("-/._")[:100] or "step"
+    whole = json.dumps(texts).encode()
+    return f"{readable}={sha256(whole).hexdigest()[:24]}"
 
 
 def action_id(step: str, name: str) -> str:
@@ -93,6 +101,8 @@ def _plain(value: Any, path: str) -> Any:
     match value:
         case None | bool():
             return value
+        case Enum():
+            return _plain(value.value, path)
         case int():
             return int(value)
         case float():
@@ -104,7 +114,7 @@ def _plain(value: Any, path: str) -> Any:
             if any("\ud800" <= char <= "\udfff" for char in value):
                 raise InvalidArguments(f"{where}: a lone surrogate is not text; clean it first")
             return str(value)
-        case SecretStr() | SecretBytes():
+        case _ if hasattr(value, "get_secret_value"):
             raise InvalidArguments(
                 f"{where}: a secret must not be an argument, it would be recorded; "
                 "let the tool read it from its environment when it sends"
@@ -118,17 +128,20 @@ def _plain(value: Any, path: str) -> Any:
             for key in value:
                 if not isinstance(key, str):
                     raise InvalidArguments(f"{where}: key {key!r} must be a string, as in JSON")
-                _plain(key, f"{path}.{key}".lstrip("."))
-            return {key: _plain(item, f"{path}.{key}".lstrip(".")) for key, item in value.items()}
+                _plain(key, _below(path, key))
+            return {key: _plain(item, _below(path, key)) for key, item in value.items()}
         case list() | tuple():
             return [_plain(item, f"{path}[{index}]") for index, item in enumerate(value)]
-        case _ if hasattr(value, "__pydantic_fields__"):
-            return {
-                name: _plain(getattr(value, name), f"{path}.{name}".lstrip("."))
-                for name in type(value).__pydantic_fields__
-            }
-        case _:
-            return str(value)  # dates, decimals, UUIDs, enums: pydantic gives them their JSON form
+        case _:  # dates, decimals, UUIDs, bytes, addresses: pydantic knows their JSON form
+            try:
+                return to_jsonable_python(value)
+            except (ValueError, TypeError) as error:
+                kind = type(value).__name__
+                raise InvalidArguments(f"{where}: a {kind} has no JSON form: {error}") from None
+
+
+def _below(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
 
 
 def token(action: str, length: int = 32) -> str:

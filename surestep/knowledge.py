@@ -1,28 +1,42 @@
 """What a record learns, in words and in numbers: the parts that every kind of evidence shares."""
 
-from datetime import datetime
+import math
+from datetime import datetime, timedelta
 from typing import Any
 
 from surestep.evidence import Receipt
 from surestep.record import Doubt, Line, Looks, Record
 
 LOG_LIMIT = 60  # lines; the first and the latest are kept
+LONGEST_PAUSE = 86_400.0  # seconds
 
 ABSENT: dict[str, Any] = {"doubt": None, "absent": True, "asked": None, "setbacks": 0}
 """The changes once it is proven that nothing happened and nothing will (R6)."""
 
 
-def know(record: Record, at: datetime, text: str, *, quiet: bool = False, **changes: Any) -> Record:
-    """Write one line. The version grows unless the line, if `quiet`, says nothing new."""
+def know(
+    record: Record,
+    at: datetime,
+    text: str,
+    *,
+    quiet: bool = False,
+    news: bool = True,
+    **changes: Any,
+) -> Record:
+    """Write one line, and make the changes.
+
+    The version grows, unless the line is no `news`, or is `quiet` and was written before: what a
+    human has seen is not made stale by a repetition.
+    """
     log = record.log
-    quiet = quiet and any(line.text == text for line in log)
+    news = news and not (quiet and any(line.text == text for line in log))
     if log and log[-1].text == text:
         log = (*log[:-1], log[-1].model_copy(update={"count": log[-1].count + 1, "until": at}))
     else:
         log = (*log, Line(at=at, text=text))
     if len(log) > LOG_LIMIT:
         log = (*log[: LOG_LIMIT // 3], *log[LOG_LIMIT // 3 + 1 :])
-    version = record.version if quiet else record.version + 1
+    version = record.version + 1 if news else record.version
     return record.model_copy(update={"log": log, "version": version, **changes})
 
 
@@ -48,3 +62,10 @@ def in_doubt(record: Record, since: datetime | None, latest: datetime) -> dict[s
         "asked": None,
         "setbacks": 0,
     }
+
+
+def pause(retry_after: float | None) -> timedelta:
+    """The pause that a service asks for, made sane: none for nonsense, a day at the most."""
+    if retry_after is None or math.isnan(retry_after):
+        return timedelta(0)
+    return timedelta(seconds=min(max(retry_after, 0.0), LONGEST_PAUSE))

@@ -83,7 +83,9 @@ def details(step_id: str, records: list[Record], notes: list[str], now: datetime
     parts = [
         "| action | tool | state | proven | next look |\n|---|---|---|---|---|\n" + "\n".join(rows)
     ]
-    parts += [_question(step_id, record) for record in records if record.doubt and not record.closed]
+    parts += [
+        _question(step_id, record) for record in records if record.doubt and not record.closed
+    ]
     anomalies = [
         f"- **{anomaly.kind}** at {when(anomaly.at)}: {anomaly.why}"
         for record in records
@@ -99,7 +101,9 @@ def details(step_id: str, records: list[Record], notes: list[str], now: datetime
 
 
 def _refusals(record: Record) -> list:  # type: ignore[type-arg]
-    return [line for line in record.log if "refused, " in line.text or "could not be read" in line.text]
+    return [
+        line for line in record.log if "refused, " in line.text or "could not be read" in line.text
+    ]
 
 
 def _question(step_id: str, record: Record) -> str:

@@ -66,7 +66,9 @@ class Outcome(Value):
         subject = f"The action {self.name!r}"
         match self.state:
             case State.CONFIRMED if self.anomalies:
-                return f"{subject} happened{named}, and people are looking into it. Do not repeat it."
+                return (
+                    f"{subject} happened{named}, and people are looking into it. Do not repeat it."
+                )
             case State.CONFIRMED:
                 return f"{subject} is done{named}. It happened once. Do not call it again."
             case State.REJECTED:
@@ -75,7 +77,9 @@ class Outcome(Value):
                     "The same call will be refused again; a corrected one is a new step."
                 )
             case State.NOT_FOUND:
-                return f"{subject} had no effect and will have none: {self.why}. Do not call it again."
+                return (
+                    f"{subject} had no effect and will have none: {self.why}. Do not call it again."
+                )
             case State.COMPENSATED:
                 return f"{subject} happened and was undone. Do not call it again."
             case _:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from surestep.contract import Effect
-from surestep.decision import Verdict
+from surestep.decision import Decision, Verdict
 from surestep.evidence import Finding, State
 from surestep.record import Record
 
@@ -70,17 +70,17 @@ def next_move(record: Record, now: datetime) -> Move:
     if record.doubt is None:
         return _nothing_in_doubt(record, now)
     if record.decision:
-        return _obey(record, now)
+        return _obey(record, record.decision, now)
     return _in_doubt(record, now)
 
 
 def _nothing_in_doubt(record: Record, now: datetime) -> Move:
     """Nothing was applied, and nothing will be: R4 a, b and d."""
-    if record.rejection:
+    decided = record.decision.verdict if record.decision else None
+    if record.rejection and decided is not Verdict.RETRY:
         return Finish(State.REJECTED, record.rejection)
     if record.stop:
         return Finish(State.NOT_FOUND, record.stop)  # R14
-    decided = record.decision.verdict if record.decision else None
     if record.decision and decided is Verdict.ABANDON:
         return Finish(State.NOT_FOUND, f"abandoned by {record.decision.author}")
     if record.absent and record.spent >= record.contract.sends and decided is not Verdict.RETRY:
@@ -110,18 +110,17 @@ def _in_doubt(record: Record, now: datetime) -> Move:
     return Verify(look) if look and look == min(times) else Wait(min(times))
 
 
-def _obey(record: Record, now: datetime) -> Move:
+def _obey(record: Record, decision: Decision, now: datetime) -> Move:
     """A human decided `retry` or `abandon`: a fresh look comes first (R13)."""
-    decision, after = record.decision, record.look_after
-    assert decision and after  # noqa: S101 - for the type checker; `next_move` has checked
+    after = record.look_after or now
     if not record.can_verify:
         if now < after:
             return Wait(after)
     elif not _freshly_missed(record):
-        looks = record.looks
-        if looks.started is None or looks.at is None or looks.started < after:
-            return Verify(max(now, after))
-        return Verify(max(now, looks.at + backoff(max(looks.failures, 1), POLL_CAP)))
+        return Verify(max(now, after, next_look(record) or now))
+    fence = _next_fence(record)
+    if fence and record.fence_tried is None:
+        return Fence(now)  # with it, the human's word is not even needed
     if decision.verdict is Verdict.ABANDON:
         seen = "a fresh look did not find it" if record.can_verify else "the service is blind"
         return Finish(State.NOT_FOUND, f"abandoned by {decision.author}; {seen}")
@@ -167,7 +166,7 @@ def _may_send_under_key(record: Record, now: datetime) -> datetime | None:
     contract, doubt = record.contract, record.doubt
     if contract.key is None or doubt is None or record.key_since is None or record.key_dead:
         return None
-    if record.fenced or record.sticky or record.stop or record.rejection:
+    if record.fenced or record.trace or record.accepted or record.stop or record.rejection:
         return None
     if record.spent >= contract.sends or (record.can_verify and not record.looks.count):
         return None
@@ -197,8 +196,8 @@ def next_look(record: Record) -> datetime | None:
 def _next_fence(record: Record) -> datetime | None:
     if not record.can_fence or record.fenced or record.doubt is None:
         return None
-    if record.trace or (record.accepted and not record.stop):
-        return None  # a fence would cut off what is under way
+    if record.trace or record.keys_unknown or (record.accepted and not record.stop):
+        return None  # it would cut off what is under way, or leave another key unfenced
     if record.can_verify and not record.looks.count:
         return None  # a look is cheaper, and the lost reply is the common case
     if record.fence_tried is None:
@@ -215,7 +214,7 @@ def ask_at(record: Record) -> datetime | None:
         return doubt.latest
     if record.accepted and record.accepted_at:
         return record.accepted_at + contract.completes_within
-    if not record.can_verify and not record.can_fence:
+    if not record.can_verify and (not record.can_fence or record.keys_unknown):
         return record.landing_until or doubt.latest  # before that, nobody can know
     return max(doubt.latest, record.conclusive_from or doubt.latest) + contract.patience
 
@@ -251,6 +250,8 @@ def doubt_in_words(record: Record) -> str:
         return "the request may have left, and this tool has no lookup"
     if record.looks.finding is Finding.UNKNOWN:
         return f"the request may have left, and the last lookup failed: {record.looks.why}"
+    if record.keys_unknown:
+        return f"the request may have left, and {record.sticky}"
     if record.contract.settles_after is None:
         return (
             "the request may have left, the lookup does not show it, and the contract does not "

@@ -12,6 +12,8 @@ from surestep.evidence import Closed, Evidence, Finding, Receipt, State, Verific
 from surestep.identity import wire_key
 from surestep.value import Value
 
+WORD_OF = "the word of"  # what `confirmed_by` starts with where only a human says so
+
 
 class AnomalyKind(StrEnum):
     DUPLICATE = "duplicate"  # more than one effect of one action
@@ -69,6 +71,7 @@ class Record(Value):
     key_since    earliest possible first use of the present key; key_dead: may be forgotten
     doubt        what may have happened, unresolved (R5)
     absent       proven: nothing happened, and nothing will, by any attempt so far (R6)
+    inherited    an earlier run, of which nothing else is known, may have sent
     trace        something of the effect was seen that is no confirmation (R8)
     stop         why nothing more may be sent
     subject      the confirmed effect that this action undoes
@@ -103,6 +106,7 @@ class Record(Value):
     fence_tried: AwareDatetime | None = None
     doubt: Doubt | None = None
     absent: bool = False
+    inherited: bool = False
     accepted: Receipt | None = None
     accepted_at: AwareDatetime | None = None
     trace: str | None = None
@@ -147,11 +151,24 @@ class Record(Value):
         return wire_key(self.action_id, self.generation)
 
     @property
+    def asserted(self) -> bool:
+        """Whether only a human says that it happened."""
+        return self.confirmed_by is not None and self.confirmed_by.startswith(WORD_OF)
+
+    @property
     def sticky(self) -> str | None:
         """Why no number of misses can prove absence, if so."""
         if self.trace:
             return self.trace
-        return "the service accepted the request" if self.accepted else None
+        if self.accepted:
+            return "the service accepted the request"
+        return "an earlier run may have used further keys" if self.keys_unknown else None
+
+    @property
+    def keys_unknown(self) -> bool:
+        """An earlier run of a tool that may change its key may have sent under another one."""
+        key = self.contract.key
+        return self.inherited and (self.can_fence or (key is not None and key.stores_failures))
 
     @property
     def conclusive_from(self) -> datetime | None:
@@ -191,6 +208,4 @@ class Record(Value):
 def plan(*, action_id: str, at: datetime, **known: Any) -> Record:
     """The record of an action before anything was sent (R1); `known` are fields of Record."""
     text = f"planned; the key is {action_id}"
-    return Record(
-        action_id=action_id, planned_at=at, log=(Line(at=at, text=text),), **known
-    )
+    return Record(action_id=action_id, planned_at=at, log=(Line(at=at, text=text),), **known)

@@ -34,6 +34,9 @@ def _objection(record: Record, decision: Decision, at: datetime) -> str | None:
     if record.closed or record.confirmation:
         why = record.closed.why if record.closed else f"confirmed by {record.confirmed_by}"
         return f"too late: the action is already {record.state} ({why})"
+    pending = record.decision
+    if pending and not _overrides(decision, pending):
+        return f"already decided: {pending.author} said {pending.verdict}, and it is being done"
     if decision.version is not None and decision.version != record.version:
         return (
             f"it answers version {decision.version}, and the record is at version "
@@ -43,9 +46,6 @@ def _objection(record: Record, decision: Decision, at: datetime) -> str | None:
     if decision.verdict not in allowed:
         names = ", ".join(allowed) or "no decision"
         return f"in state {record.state} the action accepts {names}"
-    pending = record.decision
-    if pending and not _overrides(decision.verdict, pending.verdict):
-        return f"the decision of {pending.author} to {pending.verdict} is being carried out"
     if decision.verdict is Verdict.CONFIRM:
         return None
     if record.trace and not decision.accept_duplicate:
@@ -59,11 +59,16 @@ def _objection(record: Record, decision: Decision, at: datetime) -> str | None:
     return None
 
 
-def _overrides(new: Verdict, pending: Verdict) -> bool:
-    """Only what forbids a send may overtake: nobody can start one over another's stop."""
-    if new is Verdict.CONFIRM:
+def _overrides(new: Decision, pending: Decision) -> bool:
+    """What forbids a send may overtake what starts one, never the other way round.
+
+    The same verdict may come again with `accept_duplicate`, where no lookup answers.
+    """
+    if new.verdict is Verdict.CONFIRM:
         return True
-    return new is Verdict.ABANDON and pending is Verdict.RETRY
+    if new.verdict is pending.verdict:
+        return new.accept_duplicate and not pending.accept_duplicate
+    return new.verdict is Verdict.ABANDON
 
 
 def _promise(record: Record, decision: Decision) -> str:

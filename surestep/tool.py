@@ -1,5 +1,6 @@
 """Tools: what a tool author declares, and the actions that agent code makes from them."""
 
+import inspect
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,7 @@ from surestep.contract import Contract, Effect
 from surestep.errors import ContractError, InvalidArguments, UnknownTool, describe_validation
 from surestep.evidence import Receipt, Verification
 from surestep.identity import (
+    NAME_LIMIT,
     STEP_INPUT_LIMIT,
     as_uuid,
     canonical,
@@ -84,6 +86,8 @@ Execute = Callable[[Any, Call], Awaitable[Receipt | Accepted]]
 Verify = Callable[[Any, Call], Awaitable[Verification]]
 FenceCall = Callable[[Any, Call], Awaitable[Fence]]
 Sight = Callable[[Any, Call], Awaitable[bool]]
+UNDO_SUFFIX = ".undo"
+
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 
 
@@ -149,10 +153,13 @@ class Tool:
 
     def _undo(self) -> "Tool":
         if self.undo is None:
-            contract = self.contract.model_copy(
-                update={"effect": Effect.IRREVERSIBLE, "ask": True}
-            )
-            self.undo = Tool(f"{self.name}.undo", self.arguments, contract)
+            if len(self.name) + len(UNDO_SUFFIX) > NAME_LIMIT:
+                raise ContractError(
+                    f"tool {self.name!r} compensates, so its name may have "
+                    f"{NAME_LIMIT - len(UNDO_SUFFIX)} characters at the most"
+                )
+            contract = self.contract.model_copy(update={"effect": Effect.IRREVERSIBLE, "ask": True})
+            self.undo = Tool(f"{self.name}{UNDO_SUFFIX}", self.arguments, contract)
         return self.undo
 
     def __call__(self, **arguments: Any) -> Action:
@@ -170,22 +177,38 @@ class Tool:
         )
 
     def normalise(self, arguments: Any) -> dict[str, Any]:
-        """The arguments as the JSON object that is recorded, hashed and sent."""
+        """The arguments as the JSON object that is recorded, hashed and sent.
+
+        Raises InvalidArguments for what does not fit, has no JSON form, or would not come back.
+        """
         try:
-            model = self.arguments.model_validate(arguments)
-            check_plain(model)
-            normal = model.model_dump(mode="json")
-            size = len(canonical(normal).encode())
+            return self._normalised(arguments)
         except ValidationError as error:
             raise InvalidArguments(f"tool {self.name!r}: {describe_validation(error)}") from None
         except InvalidArguments as error:
             raise InvalidArguments(f"tool {self.name!r}: {error}") from None
+        except RecursionError:
+            raise InvalidArguments(f"tool {self.name!r}: nested too deeply") from None
         except ValueError as error:  # pydantic could not serialise, or JSON cannot hold it
             raise InvalidArguments(f"tool {self.name!r}: not JSON: {error}") from None
+
+    def _normalised(self, arguments: Any) -> dict[str, Any]:
+        model = self.arguments.model_validate(arguments)
+        check_plain(model.model_dump(by_alias=True))
+        normal = model.model_dump(mode="json", by_alias=True)
+        back = self.load(normal)
+        if back != model:
+            fields = type(model).model_fields
+            lost = [name for name in fields if getattr(back, name) != getattr(model, name)]
+            raise InvalidArguments(
+                f"{', '.join(lost) or 'the arguments'} would not come back from the record as "
+                "given: the field is excluded, or is read under another alias than it is written"
+            )
+        size = len(canonical(normal).encode())
         if size > STEP_INPUT_LIMIT:
             raise InvalidArguments(
-                f"tool {self.name!r}: arguments of {size} bytes are over the limit of "
-                f"{STEP_INPUT_LIMIT}: pass a reference to the content instead"
+                f"arguments of {size} bytes are over the limit of {STEP_INPUT_LIMIT}: pass a "
+                "reference to the content instead"
             )
         return normal
 
@@ -228,9 +251,7 @@ class Tool:
         return self
 
 
-def _asynchronous(name: str, function: F) -> F:
-    import inspect
-
+def _asynchronous(name: str, function: Any) -> Any:
     if not inspect.iscoroutinefunction(function):
         raise ContractError(
             f"tool {name!r}: {getattr(function, '__name__', function)} must be `async def` "
@@ -248,18 +269,22 @@ class Tools:
             self.add(tool)
 
     def add(self, tool: Tool) -> None:
-        """Register a tool and its undo. Raises ContractError for a contradiction or a second name."""
-        if self._by_name.get(tool.name, tool) is not tool:
-            raise ContractError(f"two tools are named {tool.name!r}: rename one")
-        self._by_name[tool.check().name] = tool
-        if tool.undo is not None:
-            self._by_name[tool.undo.name] = tool.undo
+        """Register a tool and its undo. Raises ContractError if it is bad or its name is taken."""
+        tool.check()
+        for one in (tool, tool.undo):
+            if one is None:
+                continue
+            if self._by_name.get(one.name, one) is not one:
+                raise ContractError(f"two tools are named {one.name!r}: rename one")
+            self._by_name[one.name] = one
 
     def __getitem__(self, name: str) -> Tool:
         try:
             return self._by_name[name]
         except KeyError:
-            known = ", ".join(sorted(self._by_name)) or "none: set SURESTEP_TOOLS=package.module:tools"
+            known = (
+                ", ".join(sorted(self._by_name)) or "none: set SURESTEP_TOOLS=package.module:tools"
+            )
             raise UnknownTool(f"no tool is named {name!r}; registered: {known}") from None
 
     def __iter__(self) -> Iterator[Tool]:

@@ -218,7 +218,7 @@ class AgentStep:
             WatchInput(
                 step_id=step_id, run=step.run, visible=self._records.visible, records=watched
             ),
-            id=f"{step_id}/watch",
+            id=f"{step_id}/watch-{workflow.uuid4().hex[:8]}",  # another one after a reset
             parent_close_policy=ParentClosePolicy.ABANDON,
             static_summary=f"watches {step_id} for effects that land late",
         )

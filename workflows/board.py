@@ -52,7 +52,9 @@ class Board:
             }
         )
 
-    def _upsert(self, wanted: dict[SearchAttributeKey[Any], str | list[str] | bool | datetime | None]) -> None:
+    def _upsert(
+        self, wanted: dict[SearchAttributeKey[Any], str | list[str] | bool | datetime | None]
+    ) -> None:
         updates: list[SearchAttributeUpdate[Any]] = []
         for key, value in wanted.items():
             if self._shown.get(key.name) != value:

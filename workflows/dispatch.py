@@ -39,13 +39,14 @@ MARGIN = timedelta(seconds=5)
 
 async def plan(order: PlanOrder) -> Plan:
     """Validate, normalise, snapshot. A local activity: recorded before anything is dispatched."""
-    return await workflow.execute_local_activity(
+    planned: Plan = await workflow.execute_local_activity(
         PLAN,
         order,
         result_type=Plan,
         start_to_close_timeout=timedelta(seconds=30),
         summary=f"plan {', '.join(action.name or action.tool for action in order.actions)}",
     )
+    return planned
 
 
 async def execute(record: Record, *, look_first: bool) -> SendReport:
@@ -64,7 +65,7 @@ async def execute(record: Record, *, look_first: bool) -> SendReport:
     )
     longest = contract.timeout * (2 if look_first else 1) + MARGIN
     try:
-        return await workflow.execute_activity(
+        report: SendReport = await workflow.execute_activity(
             EXECUTE,
             order,
             result_type=SendReport,
@@ -75,6 +76,7 @@ async def execute(record: Record, *, look_first: bool) -> SendReport:
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=f"execute {record.tool} · attempt {record.attempts}",
         )
+        return report
     except ActivityError as error:
         return report_of(error)
 
@@ -104,7 +106,7 @@ def report_of(error: ActivityError) -> SendReport:
 async def verify(record: Record) -> Verification:
     """One look. A look that fails in any way is no information (R9)."""
     try:
-        return await workflow.execute_activity(
+        seen: Verification = await workflow.execute_activity(
             VERIFY,
             look_order(record),
             result_type=Verification,
@@ -112,6 +114,7 @@ async def verify(record: Record) -> Verification:
             retry_policy=ONCE,
             summary=f"verify {record.tool} · look {record.looks.total + 1}",
         )
+        return seen
     except ActivityError as error:
         return unknown(f"the lookup did not end ({type(error.cause).__name__})")
 
@@ -119,7 +122,7 @@ async def verify(record: Record) -> Verification:
 async def fence(record: Record) -> FenceReport:
     """Ask the receiver to refuse this key from now on."""
     try:
-        return await workflow.execute_activity(
+        report: FenceReport = await workflow.execute_activity(
             FENCE,
             look_order(record),
             result_type=FenceReport,
@@ -127,6 +130,7 @@ async def fence(record: Record) -> FenceReport:
             retry_policy=ONCE,
             summary=f"fence {record.tool}",
         )
+        return report
     except ActivityError as error:
         return FenceReport(why=f"the fence call did not end ({type(error.cause).__name__})")
 

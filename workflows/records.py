@@ -137,9 +137,7 @@ class Records:
             return
         receipt = Receipt(id=notice.id, status=notice.status)
         happened, now = notice.happened, workflow.now()
-        self.learn(
-            name, ev.Noticed(at=now, happened=happened, receipt=receipt, why=notice.why)
-        )
+        self.learn(name, ev.Noticed(at=now, happened=happened, receipt=receipt, why=notice.why))
 
     def refuse_signal(self, signal: str) -> None:
         self._refuse(f"there is no signal {signal[:80]!r}; there are decide and notice")

@@ -1,0 +1,58 @@
+"""Positive evidence (R7): one hit is enough, and it beats every human's word (R13)."""
+
+from datetime import datetime
+from typing import Any
+
+from surestep.decision import Verdict
+from surestep.evidence import Closed, Receipt, State
+from surestep.knowledge import know, named
+from surestep.record import Anomaly, AnomalyKind, Record
+
+ANOMALIES_LIMIT = 20
+
+ENDED_WITHOUT_EFFECT = (State.NOT_FOUND, State.REJECTED)
+
+
+def happened(
+    record: Record, at: datetime, source: str, matches: tuple[Receipt, ...], **changes: Any
+) -> Record:
+    """The effect is there, as one match or, with an anomaly, as several (R8)."""
+    found = matches[0] if matches else Receipt()
+    text = f"{source} found it{named(found)}"
+    known = record.confirmation
+    found_twice = _several(matches, known)
+    if found_twice:
+        record = with_anomaly(record, AnomalyKind.DUPLICATE, at, found_twice)
+    decision = record.decision
+    if decision:
+        text += f"; the decision to {decision.verdict} was not carried out"
+        if decision.verdict is Verdict.ABANDON:
+            why = f"{decision.author} said that it did not happen; {source} found it"
+            record = with_anomaly(record, AnomalyKind.CONTRADICTED, at, why)
+    if record.closed and record.closed.state in ENDED_WITHOUT_EFFECT:
+        record = landed_late(record, at, State.CONFIRMED, f"{source} found it{named(found)}")
+    if known is None:
+        changes |= {"confirmation": found, "confirmed_by": source}
+    return know(record, at, text, quiet=known is not None, decision=None, **changes)
+
+
+def landed_late(record: Record, at: datetime, state: State, what: str) -> Record:
+    """R17: the action had ended without an effect, and now there is (something of) one."""
+    ended = record.closed.state if record.closed else State.UNKNOWN
+    why = f"the action had ended {ended}; {what}"
+    late = with_anomaly(record, AnomalyKind.LATE, at, why)
+    return late.model_copy(update={"closed": Closed(at=at, state=state, why=why)})
+
+
+def with_anomaly(record: Record, kind: AnomalyKind, at: datetime, why: str) -> Record:
+    """The record with one anomaly more, told once and bounded."""
+    known = record.anomalies
+    if any(old.why == why for old in known) or len(known) >= ANOMALIES_LIMIT:
+        return record
+    return record.model_copy(update={"anomalies": (*known, Anomaly(kind=kind, at=at, why=why))})
+
+
+def _several(matches: tuple[Receipt, ...], known: Receipt | None) -> str | None:
+    ids = sorted({match.id for match in (*matches, known) if match and match.id})
+    count = max(len(matches), len(ids))
+    return f"{count} effects of one action: {', '.join(ids) or 'no ids'}" if count > 1 else None

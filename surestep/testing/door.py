@@ -1,0 +1,43 @@
+"""The world as a process of its own: `python -m surestep.testing.world`."""
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+from pathlib import Path
+
+from surestep.testing.faults import described
+from surestep.testing.service import READY_MADE
+from surestep.testing.world import World
+
+
+def main() -> None:
+    """Runs a world until SIGTERM or SIGINT; its first line is `{"url": ..., "control": ...}`."""
+    parser = argparse.ArgumentParser(
+        prog="python -m surestep.testing.world",
+        description=f"Services over HTTP that misbehave on command: {', '.join(READY_MADE)}.",
+    )
+    parser.add_argument("--folder", type=Path, help="where the ledger is kept")
+    parser.add_argument("--port", type=int, default=0, help="default: a free one")
+    parser.add_argument("--faults", action="store_true", help="print every fault and leave")
+    options = parser.parse_args()
+    if options.faults:
+        print(described())
+        return
+    if options.folder is None:
+        parser.error("--folder is needed: the ledger has to be kept somewhere")
+    try:
+        asyncio.run(_serve(options.folder, options.port))
+    except OSError as error:
+        sys.exit(f"the world cannot start: {error}")
+    except KeyboardInterrupt:
+        pass
+
+
+async def _serve(folder: Path, port: int) -> None:
+    stopped = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
+    async with World.start(folder=folder, port=port) as world:
+        print(json.dumps({"url": world.url, "control": world.control_url}), flush=True)
+        await stopped.wait()
