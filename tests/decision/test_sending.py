@@ -5,7 +5,7 @@ import pytest
 from surestep.contract import Effect, KeySupport
 from surestep.errors import ContractError
 from surestep.evidence import Receipt, Sending, State, not_found, unknown
-from surestep.policy import Send, Wait
+from surestep.policy import Send, Verify, Wait
 
 from .story import (
     BLIND,

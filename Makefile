@@ -1,0 +1,66 @@
+# Needs Python 3.11 to 3.13, make and a package index; everything else comes from requirements.lock.
+PYTHON ?= python3
+DEPTH ?= 6
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_QUIET := --quiet --disable-pip-version-check
+# Installed last, so an interrupted installation is repeated by the next target that needs it.
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help .venv demo test check format-check lint contracts types explore format lock
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z.]+:.*## / {printf "  %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@echo 'Variables: PYTHON=$(PYTHON) (interpreter), DEPTH=$(DEPTH) (explore), ARGS="..." (demo, test, lock)'
+
+.venv: $(INSTALLED) ## create or refresh the environment from requirements.lock
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
+		{ echo 'Surestep needs Python 3.11 to 3.13, and "$(PYTHON)" is not: name one, as in "make .venv PYTHON=python3.12".' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install $(PIP_QUIET) --requirement requirements.lock
+	$(BIN)/python -m pip install $(PIP_QUIET) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(INSTALLED) ## run the scripted failures against an embedded server
+	$(BIN)/python starter.py demo $(ARGS)
+
+# More than four workers only compete: each runs a Temporal server of its own.
+test: $(INSTALLED) ## run the tests, in parallel (ARGS="-k name" chooses)
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadgroup $(ARGS)
+
+check: format-check lint contracts types ## formatting, lint, import contracts, types; changes nothing
+
+format-check: $(INSTALLED)
+	$(BIN)/ruff format --check
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check
+
+contracts: $(INSTALLED)
+	$(BIN)/lint-imports
+
+types: $(INSTALLED)
+	$(BIN)/mypy
+
+explore: $(INSTALLED) ## walk every order of events around one action, DEPTH events deep
+	$(BIN)/python -m tests.explorer --depth $(DEPTH)
+
+format: $(INSTALLED) ## format the code and apply the safe lint fixes
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+# uv resolves for every supported Python at once. Two of its markers say nothing to us and go:
+# Windows, where this Makefile does not run, and PyPy, which Temporal's SDK does not support.
+lock: ## recompile requirements.lock from pyproject.toml (ARGS=--upgrade for newer releases)
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install $(PIP_QUIET) 'uv>=0.9,<1'
+	build/lock/bin/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
+		--no-header --no-annotate --quiet --output-file requirements.lock $(ARGS)
+	sed -e "/ ; sys_platform == 'win32'$$/d" -e "s/ ; platform_python_implementation != 'PyPy'$$//" \
+		requirements.lock > build/lock/requirements.lock
+	mv build/lock/requirements.lock requirements.lock

