@@ -16,7 +16,6 @@ from surestep.errors import (
     Refused,
     StepConflict,
     StepFailed,
-    StepPending,
     SurestepError,
     UnknownTool,
 )
@@ -36,7 +35,7 @@ from surestep.tool import Accepted, Action, Call, Fence, Tool, Tools
 
 if TYPE_CHECKING:
     from surestep.client import Surestep
-    from surestep.handle import StepHandle
+    from surestep.handle import StepHandle, StepPending
     from surestep.summary import StepSummary
 
 __all__ = [
@@ -82,7 +81,12 @@ __all__ = [
     "unknown",
 ]
 
-_NEED_TEMPORAL = {"Surestep": "client", "StepHandle": "handle", "StepSummary": "summary"}
+_NEED_TEMPORAL = {
+    "Surestep": "client",
+    "StepHandle": "handle",
+    "StepPending": "handle",
+    "StepSummary": "summary",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -5,8 +5,8 @@ from typing import Any
 
 from surestep.decision import Verdict
 from surestep.evidence import Closed, Receipt, State
+from surestep.facts import Anomaly, AnomalyKind, Facts
 from surestep.knowledge import know, named
-from surestep.record import Anomaly, AnomalyKind, Record
 
 ANOMALIES_LIMIT = 20
 
@@ -14,8 +14,8 @@ ENDED_WITHOUT_EFFECT = (State.NOT_FOUND, State.REJECTED)
 
 
 def happened(
-    record: Record, at: datetime, source: str, matches: tuple[Receipt, ...], **changes: Any
-) -> Record:
+    record: Facts, at: datetime, source: str, matches: tuple[Receipt, ...], **changes: Any
+) -> Facts:
     """The effect is there, as one match or, with an anomaly, as several (R8)."""
     found = matches[0] if matches else Receipt()
     text = f"{source} found it{named(found)}"
@@ -36,7 +36,7 @@ def happened(
     return know(record, at, text, quiet=known is not None, decision=None, **changes)
 
 
-def landed_late(record: Record, at: datetime, state: State, what: str) -> Record:
+def landed_late(record: Facts, at: datetime, state: State, what: str) -> Facts:
     """R17: the action had ended without an effect, and now there is (something of) one."""
     ended = record.closed.state if record.closed else State.UNKNOWN
     why = f"the action had ended {ended}; {what}"
@@ -44,7 +44,7 @@ def landed_late(record: Record, at: datetime, state: State, what: str) -> Record
     return late.model_copy(update={"closed": Closed(at=at, state=state, why=why)})
 
 
-def with_anomaly(record: Record, kind: AnomalyKind, at: datetime, why: str) -> Record:
+def with_anomaly(record: Facts, kind: AnomalyKind, at: datetime, why: str) -> Facts:
     """The record with one anomaly more, told once and bounded."""
     known = record.anomalies
     if any(old.why == why for old in known) or len(known) >= ANOMALIES_LIMIT:

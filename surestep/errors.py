@@ -10,7 +10,7 @@ SurestepError
 ├── InvalidArguments    the arguments do not fit the tool (before anything starts)
 ├── InvalidStepId       the step id or action name cannot serve as a key
 ├── StepConflict        the step exists with other input; nothing was sent
-├── StepPending         the step is not settled within the limit
+├── StepPending         the step is not settled within the limit (surestep.handle)
 ├── StepFailed          the step ended without an outcome
 ├── NoSuchStep          there is no step of this id
 └── CannotConnect       no Temporal server answers
@@ -19,10 +19,7 @@ An exception that `execute` raises and that is not a `Definite` is ambiguous, wh
 """
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from surestep.handle import StepHandle
+from typing import Any
 
 
 class SurestepError(Exception):
@@ -82,17 +79,6 @@ class StepConflict(SurestepError):
         )
         self.step_id = step_id
         self.differences = differences
-
-
-class StepPending(SurestepError):
-    """The step is not settled yet. Wait on `handle`; do not submit the action again."""
-
-    def __init__(self, handle: "StepHandle", state: str) -> None:
-        super().__init__(
-            f"step {handle.step_id!r} is still {state}; do not repeat it, wait on the handle"
-        )
-        self.handle = handle
-        self.state = state
 
 
 class StepFailed(SurestepError):

@@ -8,9 +8,9 @@ from surestep.confirmation import happened
 from surestep.contract import Effect
 from surestep.decision import Verdict
 from surestep.evidence import Evidence, Receipt, Sending, State
+from surestep.facts import WORD_OF, Facts, Looks
 from surestep.knowledge import in_doubt, know, named, pause
 from surestep.policy import RETRY_CAP, backoff
-from surestep.record import WORD_OF, Looks, Record
 from surestep.ruling import rule
 from surestep.sightings import fenced, looked, noticed
 
@@ -18,7 +18,7 @@ IDS_LIMIT = 50  # decision ids remembered
 REFUSALS_LIMIT = 10  # refused decisions told one by one
 
 
-def fold(record: Record, evidence: Evidence) -> Record:
+def fold(record: Facts, evidence: Evidence) -> Facts:
     """The record that knows `evidence` as well. Nothing that was known is forgotten."""
     match evidence:
         case ev.EarlierRun():
@@ -48,7 +48,7 @@ def fold(record: Record, evidence: Evidence) -> Record:
             return know(record, at, f"ended {state}: {why}", closed=evidence)
 
 
-def _earlier_run(record: Record, evidence: ev.EarlierRun) -> Record:
+def _earlier_run(record: Facts, evidence: ev.EarlierRun) -> Facts:
     if record.closed or record.confirmation:
         return record
     if record.contract.effect is Effect.READ:
@@ -65,7 +65,7 @@ def _earlier_run(record: Record, evidence: ev.EarlierRun) -> Record:
     )
 
 
-def _dispatched(record: Record, evidence: ev.Dispatched) -> Record:
+def _dispatched(record: Facts, evidence: ev.Dispatched) -> Facts:
     changes: dict[str, Any] = {
         "in_flight": evidence.at,
         "attempts": record.attempts + 1,
@@ -87,7 +87,7 @@ def _dispatched(record: Record, evidence: ev.Dispatched) -> Record:
     return know(record, evidence.at, text, **changes)
 
 
-def _attempted(record: Record, evidence: ev.Attempted) -> Record:
+def _attempted(record: Facts, evidence: ev.Attempted) -> Facts:
     since, at, outcome, receipt = record.in_flight, evidence.at, evidence.outcome, evidence.receipt
     if outcome is Sending.AMBIGUOUS and record.contract.effect is Effect.READ:
         outcome = Sending.REFUSED_FOR_NOW  # reading again does no harm
@@ -119,7 +119,7 @@ def _attempted(record: Record, evidence: ev.Attempted) -> Record:
     return know(record, at, f"{words} was accepted{named(receipt)}{why}", **changes)
 
 
-def _decided(record: Record, evidence: ev.Decided) -> Record:
+def _decided(record: Facts, evidence: ev.Decided) -> Facts:
     decision, at = evidence.decision, evidence.at
     ruling = rule(record, decision, at)
     said = f"{decision.author} decided to {decision.verdict}"
@@ -141,7 +141,7 @@ def _decided(record: Record, evidence: ev.Decided) -> Record:
     return know(record, at, f"{said}{note}", **changes)
 
 
-def _refused(record: Record, at: datetime, text: str) -> Record:
+def _refused(record: Facts, at: datetime, text: str) -> Facts:
     """A decision that changes nothing, not even the version that another human has seen."""
     count = record.refused_decisions + 1
     if count > REFUSALS_LIMIT:
@@ -150,7 +150,7 @@ def _refused(record: Record, at: datetime, text: str) -> Record:
     return known.model_copy(update={"version": record.version})
 
 
-def _cancel_requested(record: Record, evidence: ev.CancelRequested) -> Record:
+def _cancel_requested(record: Facts, evidence: ev.CancelRequested) -> Facts:
     if record.closed or record.stop:
         return record
     late = record.doubt or record.in_flight or record.confirmation

@@ -15,7 +15,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from surestep import errors, visibility
-from surestep.errors import StepFailed, StepPending, SurestepError
+from surestep.errors import StepFailed, SurestepError
 from surestep.outcome import StepOutcome
 from surestep.protocol import NOTHING_SENT, RECORDS, StepInput
 from surestep.record import Record
@@ -146,6 +146,17 @@ class StepHandle:
         except WorkflowFailureError as error:
             return isinstance(error.cause, ApplicationError) and error.cause.type in NOTHING_SENT
         return False
+
+
+class StepPending(SurestepError):
+    """The step is not settled yet. Wait on `handle`; do not submit the action again."""
+
+    def __init__(self, handle: StepHandle, state: str) -> None:
+        super().__init__(
+            f"step {handle.step_id!r} is still {state}; do not repeat it, wait on the handle"
+        )
+        self.handle = handle
+        self.state = state
 
 
 def _shorter(pause: timedelta, left: float | None) -> float:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from surestep.evidence import Receipt
-from surestep.record import Doubt, Line, Looks, Record
+from surestep.facts import Doubt, Facts, Line, Looks
 
 LOG_LIMIT = 60  # lines; the first and the latest are kept
 LONGEST_PAUSE = 86_400.0  # seconds
@@ -15,14 +15,14 @@ ABSENT: dict[str, Any] = {"doubt": None, "absent": True, "asked": None, "setback
 
 
 def know(
-    record: Record,
+    record: Facts,
     at: datetime,
     text: str,
     *,
     quiet: bool = False,
     news: bool = True,
     **changes: Any,
-) -> Record:
+) -> Facts:
     """Write one line, and make the changes.
 
     The version grows, unless the line is no `news`, or is `quiet` and was written before: what a
@@ -44,7 +44,7 @@ def named(receipt: Receipt | None) -> str:
     return f" as {receipt.id}" if receipt and receipt.id else ""
 
 
-def doubt_of(record: Record, since: datetime | None, latest: datetime) -> Doubt:
+def doubt_of(record: Facts, since: datetime | None, latest: datetime) -> Doubt:
     old = record.doubt
     if old is None:
         return Doubt(since=since, latest=latest, attempts=1)
@@ -52,7 +52,7 @@ def doubt_of(record: Record, since: datetime | None, latest: datetime) -> Doubt:
     return Doubt(since=first, latest=max(old.latest, latest), attempts=old.attempts + 1)
 
 
-def in_doubt(record: Record, since: datetime | None, latest: datetime) -> dict[str, Any]:
+def in_doubt(record: Facts, since: datetime | None, latest: datetime) -> dict[str, Any]:
     """The changes that one more attempt in doubt makes (R5); looking starts afresh."""
     return {
         "doubt": doubt_of(record, since, latest),

@@ -1,13 +1,14 @@
 """A record in words, for a person at three in the morning. Pure; no secrets pass through here."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 
 from surestep.contract import Effect
 from surestep.decision import Verdict
 from surestep.evidence import State
+from surestep.facts import Facts, Line
 from surestep.policy import doubt_in_words, next_look, next_watch
-from surestep.record import Record
 from surestep.ruling import verdicts
 
 
@@ -16,7 +17,7 @@ def when(time: datetime | None) -> str:
     return f"{time:%Y-%m-%d %H:%M:%S} UTC" if time else "an unknown time"
 
 
-def proven(record: Record) -> str:
+def proven(record: Facts) -> str:
     """What is proven, and by what."""
     if record.closed and record.closed.state is State.COMPENSATED:
         return "it happened, and its undo is confirmed"
@@ -35,7 +36,7 @@ def proven(record: Record) -> str:
     return "nothing was applied"
 
 
-def forbidden(record: Record) -> str:
+def forbidden(record: Facts) -> str:
     """What must not be done now."""
     if record.closed or record.confirmation:
         return "repeating it"
@@ -48,7 +49,7 @@ def forbidden(record: Record) -> str:
     return "sending it again, by hand or by a new step, until it is known what happened"
 
 
-def looks_next(record: Record, now: datetime) -> str:
+def looks_next(record: Facts, now: datetime) -> str:
     """When the service is looked at next."""
     if record.closed:
         watch = next_watch(record, now)
@@ -59,12 +60,12 @@ def looks_next(record: Record, now: datetime) -> str:
     return "never, the tool has no lookup" if not record.can_verify else "not needed"
 
 
-def options(record: Record) -> str:
+def options(record: Facts) -> str:
     """Which decisions are accepted."""
     return ", ".join(verdicts(record)) or "none"
 
 
-def sentence(record: Record, now: datetime) -> str:
+def sentence(record: Facts, now: datetime) -> str:
     """The record in one sentence."""
     return (
         f"{record.action_id} is {record.state}: proven is {proven(record)}; "
@@ -73,7 +74,7 @@ def sentence(record: Record, now: datetime) -> str:
     )
 
 
-def details(step_id: str, records: list[Record], notes: list[str], now: datetime) -> str:
+def details(step_id: str, records: Sequence[Facts], notes: list[str], now: datetime) -> str:
     """The step as Markdown, for the Web UI's current details."""
     rows = [
         f"| {_cell(record.name)} | {_cell(record.tool)} | **{record.state}** | "
@@ -100,13 +101,13 @@ def details(step_id: str, records: list[Record], notes: list[str], now: datetime
     return "\n\n".join(parts)
 
 
-def _refusals(record: Record) -> list:  # type: ignore[type-arg]
+def _refusals(record: Facts) -> list[Line]:
     return [
         line for line in record.log if "refused, " in line.text or "could not be read" in line.text
     ]
 
 
-def _question(step_id: str, record: Record) -> str:
+def _question(step_id: str, record: Facts) -> str:
     lines = [
         f"### {record.name}: {record.state}",
         "",
@@ -123,13 +124,13 @@ def _question(step_id: str, record: Record) -> str:
     return "\n".join([*lines, "```"])
 
 
-def decision_json(record: Record, verdict: Verdict) -> str:
+def decision_json(record: Facts, verdict: Verdict) -> str:
     """The input of the signal `decide`, ready to paste."""
     blank = {"action": record.name, "verdict": verdict.value, "version": record.version}
     return json.dumps({**blank, "by": "YOUR NAME", "note": "HOW YOU KNOW"})
 
 
-def decision_command(step_id: str, record: Record, verdict: Verdict) -> str:
+def decision_command(step_id: str, record: Facts, verdict: Verdict) -> str:
     """The command that decides, ready to paste."""
     named = " --id THE-SERVICE'S-ID" if verdict is Verdict.CONFIRM else ""
     return (

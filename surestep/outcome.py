@@ -1,10 +1,11 @@
 """What an agent gets: outcomes, and the sentence that is safe to put into a model's context."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
 from surestep.evidence import Receipt, State
-from surestep.record import Anomaly, Line, Record
+from surestep.facts import Anomaly, Facts, Line
 from surestep.value import Value
 
 
@@ -133,13 +134,13 @@ class StepOutcome(Value):
         return " ".join(outcome.for_model() for outcome in self.actions)
 
 
-def worst_state(records: list[Record]) -> State:
+def worst_state(records: Sequence[Facts]) -> State:
     """The state of the record that is worst off; planned if there is none yet."""
     states = [record.state for record in records]
     return min(states, key=_WORST_FIRST.index) if states else State.PLANNED
 
 
-def outcome_of(record: Record) -> Outcome:
+def outcome_of(record: Facts) -> Outcome:
     """The outcome that a record stands for now."""
     closed = record.closed
     return Outcome(

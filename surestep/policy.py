@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from surestep.contract import Effect
 from surestep.decision import Decision, Verdict
 from surestep.evidence import Finding, State
-from surestep.record import Record
+from surestep.facts import Facts
 
 RETRY_CAP = timedelta(minutes=5)  # between attempts that provably did nothing
 POLL_CAP = timedelta(minutes=1)  # between looks at an accepted operation, and between fences
@@ -59,7 +59,7 @@ class Finish:
 Move = Send | Verify | Fence | Wait | Ask | Finish
 
 
-def next_move(record: Record, now: datetime) -> Move:
+def next_move(record: Facts, now: datetime) -> Move:
     """The one decision. Rules R1 to R18 of docs/guarantees.md stand beside the lines below."""
     if record.closed:
         return Finish(record.closed.state, record.closed.why)
@@ -74,7 +74,7 @@ def next_move(record: Record, now: datetime) -> Move:
     return _in_doubt(record, now)
 
 
-def _nothing_in_doubt(record: Record, now: datetime) -> Move:
+def _nothing_in_doubt(record: Facts, now: datetime) -> Move:
     """Nothing was applied, and nothing will be: R4 a, b and d."""
     decided = record.decision.verdict if record.decision else None
     if record.rejection and decided is not Verdict.RETRY:
@@ -90,7 +90,7 @@ def _nothing_in_doubt(record: Record, now: datetime) -> Move:
     return _send(record, now)  # R18
 
 
-def _in_doubt(record: Record, now: datetime) -> Move:
+def _in_doubt(record: Facts, now: datetime) -> Move:
     """An attempt may have happened: look, retry under the key, fence, ask; never stop looking."""
     look = next_look(record)
     if look and look <= now:
@@ -110,7 +110,7 @@ def _in_doubt(record: Record, now: datetime) -> Move:
     return Verify(look) if look and look == min(times) else Wait(min(times))
 
 
-def _obey(record: Record, decision: Decision, now: datetime) -> Move:
+def _obey(record: Facts, decision: Decision, now: datetime) -> Move:
     """A human decided `retry` or `abandon`: a fresh look comes first (R13)."""
     after = record.look_after or now
     if not record.can_verify:
@@ -127,7 +127,7 @@ def _obey(record: Record, decision: Decision, now: datetime) -> Move:
     return _send(record, now)  # R4 e
 
 
-def _freshly_missed(record: Record) -> bool:
+def _freshly_missed(record: Facts) -> bool:
     """Where absence can be proven, nothing less than the proof will do."""
     looks, after, decision = record.looks, record.look_after, record.decision
     if decision is None or after is None or looks.started is None or looks.started < after:
@@ -137,7 +137,7 @@ def _freshly_missed(record: Record) -> bool:
     return record.conclusive_from is None and looks.finding is Finding.NOT_FOUND
 
 
-def _send(record: Record, now: datetime) -> Move:
+def _send(record: Facts, now: datetime) -> Move:
     if record.not_before and now < record.not_before:
         return Wait(record.not_before)
     contract = record.contract
@@ -158,7 +158,7 @@ def _send(record: Record, now: datetime) -> Move:
     )
 
 
-def _may_send_under_key(record: Record, now: datetime) -> datetime | None:
+def _may_send_under_key(record: Facts, now: datetime) -> datetime | None:
     """R4 c: from when on the same key may be sent again; None: it may not.
 
     No attempt may commit after the service has forgotten the first one.
@@ -175,7 +175,7 @@ def _may_send_under_key(record: Record, now: datetime) -> datetime | None:
     return at if last_commit < record.key_since + contract.key.lifetime else None
 
 
-def next_look(record: Record) -> datetime | None:
+def next_look(record: Facts) -> datetime | None:
     """When to look next while in doubt; None: the tool cannot look."""
     if not record.can_verify or record.doubt is None:
         return None
@@ -193,7 +193,7 @@ def next_look(record: Record) -> datetime | None:
     return at
 
 
-def _next_fence(record: Record) -> datetime | None:
+def _next_fence(record: Facts) -> datetime | None:
     if not record.can_fence or record.fenced or record.doubt is None:
         return None
     if record.trace or record.keys_unknown or (record.accepted and not record.stop):
@@ -205,7 +205,7 @@ def _next_fence(record: Record) -> datetime | None:
     return record.fence_tried + backoff(record.fence_failures, POLL_CAP)
 
 
-def ask_at(record: Record) -> datetime | None:
+def ask_at(record: Facts) -> datetime | None:
     """When a human is asked; None: somebody is being asked already, or nothing is in doubt."""
     doubt, contract = record.doubt, record.contract
     if record.asked or doubt is None:
@@ -219,7 +219,7 @@ def ask_at(record: Record) -> datetime | None:
     return max(doubt.latest, record.conclusive_from or doubt.latest) + contract.patience
 
 
-def next_watch(record: Record, now: datetime) -> Verify | None:
+def next_watch(record: Facts, now: datetime) -> Verify | None:
     """R17: the next look at an action that has ended and may yet be contradicted; None: none."""
     until = record.watch_until
     if until is None or not record.can_verify or record.closed is None or now >= until:
@@ -229,14 +229,14 @@ def next_watch(record: Record, now: datetime) -> Verify | None:
     return Verify(min(until, (since or record.closed.at) + max(timedelta(minutes=1), elapsed)))
 
 
-def may_compensate(record: Record) -> bool:
+def may_compensate(record: Facts) -> bool:
     """R15: only what is confirmed, and only once, is undone."""
     return record.state is State.CONFIRMED and not any(
         anomaly.kind == "duplicate" for anomaly in record.anomalies
     )
 
 
-def doubt_in_words(record: Record) -> str:
+def doubt_in_words(record: Facts) -> str:
     """Why the truth cannot be known by itself, in one sentence without a full stop."""
     if record.trace:
         return record.trace

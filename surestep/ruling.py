@@ -3,10 +3,10 @@
 from datetime import datetime
 
 from surestep.decision import Decision, Ruling, Verdict
-from surestep.record import Record
+from surestep.facts import Facts
 
 
-def verdicts(record: Record) -> tuple[Verdict, ...]:
+def verdicts(record: Facts) -> tuple[Verdict, ...]:
     """The verdicts that the record accepts now."""
     if record.closed or record.confirmation:
         return ()
@@ -17,7 +17,7 @@ def verdicts(record: Record) -> tuple[Verdict, ...]:
     return (Verdict.CONFIRM, Verdict.RETRY, Verdict.ABANDON)
 
 
-def rule(record: Record, decision: Decision, at: datetime) -> Ruling:
+def rule(record: Facts, decision: Decision, at: datetime) -> Ruling:
     """Taken or not, and why. Pure: applying it is the record's fold."""
     why = _objection(record, decision, at)
     return Ruling(
@@ -28,7 +28,7 @@ def rule(record: Record, decision: Decision, at: datetime) -> Ruling:
     )
 
 
-def _objection(record: Record, decision: Decision, at: datetime) -> str | None:
+def _objection(record: Facts, decision: Decision, at: datetime) -> str | None:
     if decision.id and decision.id in record.decided:
         return f"decision {decision.id} was taken before; nothing more was done"
     if record.closed or record.confirmation:
@@ -71,7 +71,7 @@ def _overrides(new: Decision, pending: Decision) -> bool:
     return new.verdict is Verdict.ABANDON
 
 
-def _promise(record: Record, decision: Decision) -> str:
+def _promise(record: Facts, decision: Decision) -> str:
     """What happens now."""
     if decision.verdict is Verdict.CONFIRM:
         return "taken: the action is confirmed on your word"

@@ -6,11 +6,11 @@ from typing import Any
 from surestep import evidence as ev
 from surestep.confirmation import ENDED_WITHOUT_EFFECT, happened, landed_late, with_anomaly
 from surestep.evidence import Finding, Receipt, State
+from surestep.facts import AnomalyKind, Facts, Looks
 from surestep.knowledge import ABSENT, doubt_of, know
-from surestep.record import AnomalyKind, Looks, Record
 
 
-def looked(record: Record, evidence: ev.Looked) -> Record:
+def looked(record: Facts, evidence: ev.Looked) -> Facts:
     """One lookup, whatever it saw."""
     seen, at = evidence.verification, evidence.at
     looks = _counted(record.looks, evidence)
@@ -52,7 +52,7 @@ def _counted(looks: Looks, evidence: ev.Looked) -> Looks:
     )
 
 
-def _pending(record: Record, evidence: ev.Looked, changes: dict[str, Any]) -> Record:
+def _pending(record: Facts, evidence: ev.Looked, changes: dict[str, Any]) -> Facts:
     seen, at = evidence.verification, evidence.at
     if record.closed and record.closed.state in ENDED_WITHOUT_EFFECT:
         record = landed_late(record, at, State.UNKNOWN, "a lookup found it under way")
@@ -62,7 +62,7 @@ def _pending(record: Record, evidence: ev.Looked, changes: dict[str, Any]) -> Re
     return know(record, at, f"a lookup found it pending: {seen.why}", quiet=True, **changes)
 
 
-def _traced(record: Record, evidence: ev.Looked, trace: str, changes: dict[str, Any]) -> Record:
+def _traced(record: Facts, evidence: ev.Looked, trace: str, changes: dict[str, Any]) -> Facts:
     """A part of the effect, or a deviating one (R8)."""
     at, text = evidence.at, f"a lookup saw a trace; {trace}"
     if record.closed and record.closed.state in ENDED_WITHOUT_EFFECT:
@@ -80,14 +80,14 @@ def _traced(record: Record, evidence: ev.Looked, trace: str, changes: dict[str, 
     return know(record, at, text, quiet=True, **changes)
 
 
-def _first_doubt(record: Record, at: datetime) -> dict[str, Any]:
+def _first_doubt(record: Facts, at: datetime) -> dict[str, Any]:
     """Something of ours is there although nothing was sent by this run."""
     if record.doubt or record.closed:
         return {}
     return {"doubt": doubt_of(record, None, at), "key_dead": True, "spent": record.spent + 1}
 
 
-def _missed(record: Record, evidence: ev.Looked, looks: Looks) -> Record:
+def _missed(record: Facts, evidence: ev.Looked, looks: Looks) -> Facts:
     """A miss; conclusive only as R6 says."""
     conclusive = record.conclusive_from
     if conclusive is None or evidence.started < conclusive:
@@ -100,7 +100,7 @@ def _missed(record: Record, evidence: ev.Looked, looks: Looks) -> Record:
     return know(record, evidence.at, text, looks=looks, **ABSENT)
 
 
-def _said_no(record: Record, at: datetime, text: str, why: str, changes: dict[str, Any]) -> Record:
+def _said_no(record: Facts, at: datetime, text: str, why: str, changes: dict[str, Any]) -> Facts:
     """The service itself says that it decided against our request."""
     if record.closed or record.confirmation or record.trace:
         return know(record, at, text, quiet=True, **changes)
@@ -111,7 +111,7 @@ def _said_no(record: Record, at: datetime, text: str, why: str, changes: dict[st
     return know(record, at, text, doubt=None, accepted=None, asked=None, **changes)
 
 
-def _speaks_for_all(record: Record, at: datetime) -> bool:
+def _speaks_for_all(record: Facts, at: datetime) -> bool:
     """Whether a refusal that the service reports covers every attempt that may have left."""
     key, doubt = record.contract.key, record.doubt
     if key and not record.key_dead:
@@ -121,7 +121,7 @@ def _speaks_for_all(record: Record, at: datetime) -> bool:
     return doubt.attempts == 1 and not record.in_flight and not record.inherited
 
 
-def noticed(record: Record, evidence: ev.Noticed) -> Record:
+def noticed(record: Facts, evidence: ev.Noticed) -> Facts:
     """The service spoke by itself."""
     at = evidence.at
     if evidence.happened:
@@ -133,7 +133,7 @@ def noticed(record: Record, evidence: ev.Noticed) -> Record:
     return _said_no(record, at, f"a notice says it failed: {why}", why, {})
 
 
-def fenced(record: Record, evidence: ev.Fenced) -> Record:
+def fenced(record: Facts, evidence: ev.Fenced) -> Facts:
     """The receiver's answer to the request to refuse this key from now on."""
     at = evidence.at
     if evidence.exists:

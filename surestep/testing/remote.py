@@ -34,7 +34,7 @@ class RemoteWorld(Control):
 
         Raises RuntimeError where the process does not come up; its reason is on stderr.
         """
-        command = ["-m", "surestep.testing.world", "--folder", str(folder), "--port", str(port)]
+        command = ["-m", "surestep.testing", "--folder", str(folder), "--port", str(port)]
         process = await asyncio.create_subprocess_exec(sys.executable, *command, stdout=PIPE)
         try:
             line = await process.stdout.readline() if process.stdout else b""

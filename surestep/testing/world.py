@@ -1,7 +1,7 @@
 """The world that misbehaves: services over real HTTP, with a ledger, and faults by name.
 
 In process: `async with World.start(folder=tmp_path) as world: ...`. As a process of its own:
-`python -m surestep.testing.world --folder DIR`, and `RemoteWorld` to talk to it.
+`python -m surestep.testing --folder DIR`, and `RemoteWorld` to talk to it.
 """
 
 from collections.abc import AsyncIterator, Iterable
@@ -94,9 +94,3 @@ class World(Control):
 
     async def listen_again(self) -> None:
         await self._front.open()
-
-
-if __name__ == "__main__":
-    from surestep.testing.door import main
-
-    main()

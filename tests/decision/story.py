@@ -8,8 +8,9 @@ from surestep import evidence as ev
 from surestep.contract import Contract, Effect, KeySupport
 from surestep.decision import Decision, Ruling, Verdict
 from surestep.evidence import Receipt, Sending, State, Verification
+from surestep.facts import Anomaly
 from surestep.policy import Ask, Fence, Finish, Move, Send, Verify, Wait, next_move
-from surestep.record import Anomaly, Record, plan
+from surestep.record import Record, plan
 from surestep.ruling import rule, verdicts
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

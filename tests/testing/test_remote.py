@@ -140,7 +140,7 @@ async def test_a_taken_port_is_an_os_error(world, tmp_path):
 
 
 async def test_a_killed_world_loses_nothing_that_it_answered(tmp_path):
-    command = ["-m", "surestep.testing.world", "--folder", str(tmp_path)]
+    command = ["-m", "surestep.testing", "--folder", str(tmp_path)]
     process = await asyncio.create_subprocess_exec(
         sys.executable, *command, stdout=asyncio.subprocess.PIPE
     )
@@ -186,7 +186,7 @@ async def test_the_process_prints_its_faults_and_wants_a_folder():
     ):
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-m", "surestep.testing.world", *arguments),
+            *("-m", "surestep.testing", *arguments),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )

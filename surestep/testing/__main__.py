@@ -1,4 +1,4 @@
-"""The world as a process of its own: `python -m surestep.testing.world`."""
+"""The world as a process of its own: `python -m surestep.testing`."""
 
 import argparse
 import asyncio
@@ -15,7 +15,7 @@ from surestep.testing.world import World
 def main() -> None:
     """Runs a world until SIGTERM or SIGINT; its first line is `{"url": ..., "control": ...}`."""
     parser = argparse.ArgumentParser(
-        prog="python -m surestep.testing.world",
+        prog="python -m surestep.testing",
         description=f"Services over HTTP that misbehave on command: {', '.join(READY_MADE)}.",
     )
     parser.add_argument("--folder", type=Path, help="where the ledger is kept")
@@ -41,3 +41,7 @@ async def _serve(folder: Path, port: int) -> None:
     async with World.start(folder=folder, port=port) as world:
         print(json.dumps({"url": world.url, "control": world.control_url}), flush=True)
         await stopped.wait()
+
+
+if __name__ == "__main__":
+    main()
