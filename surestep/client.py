@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Literal, Self
+from uuid import uuid4
 
 from temporalio.client import (
     Client,
@@ -150,8 +151,9 @@ class Surestep:
     ) -> Ruling:
         """Decide an action: `target` is a step id, or `{step id}/{action name}`.
 
-        Answers at once with what is done, or why nothing is. Needs a worker; without one, send
-        the signal `decide`, which waits for it. Raises NoSuchStep.
+        Answers at once with what is done, or why nothing is. Raises NoSuchStep. Without a worker
+        the answer waits for one; the decision has an id, so it counts once however often it is
+        sent, also by the signal `decide`.
         """
         step_id, action = await self._target(target)
         decision = Decision(
@@ -159,7 +161,7 @@ class Surestep:
             action=action,
             by=by,
             note=note,
-            id=id,
+            id=id or f"decision-{uuid4()}",
             version=version,
             receipt_id=receipt_id,
             accept_duplicate=accept_duplicate,
@@ -244,10 +246,13 @@ class Surestep:
 
     async def _target(self, target: str) -> tuple[str, str | None]:
         """A step id may hold slashes itself, so what exists decides."""
-        step_id, _, action = target.rpartition("/")
-        if not action or not step_id or await self.handle(target).exists():
+        if await self.handle(target).exists():
             return target, None
-        return step_id, action
+        step_id, _, action = target.rpartition("/")
+        if action == "undo":
+            step_id, _, undone = step_id.rpartition("/")
+            action = f"{undone}/{action}"
+        return (step_id, action) if step_id else (target, None)
 
 
 def _inputs(actions: tuple[Action, ...]) -> tuple[ActionInput, ...]:

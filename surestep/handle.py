@@ -111,7 +111,7 @@ class StepHandle:
         try:
             await self.describe()
         except RPCError as error:
-            if error.status is RPCStatusCode.NOT_FOUND:
+            if error.status is RPCStatusCode.NOT_FOUND and "Namespace" not in error.message:
                 return False
             raise
         return True

@@ -132,7 +132,7 @@ def decision_json(record: Facts, verdict: Verdict) -> str:
 
 def decision_command(step_id: str, record: Facts, verdict: Verdict) -> str:
     """The command that decides, ready to paste."""
-    named = " --id THE-SERVICE'S-ID" if verdict is Verdict.CONFIRM else ""
+    named = " --id SERVICE-ID" if verdict is Verdict.CONFIRM else ""
     return (
         f"python starter.py decide {step_id}/{record.name} {verdict.value} "
         f'--version {record.version} --note "HOW YOU KNOW"{named}'

@@ -1,0 +1,1 @@
+"""The commands of `starter.py`, one file each, and what they share."""

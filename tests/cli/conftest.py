@@ -1,0 +1,168 @@
+"""A real server, a worker in this process, and the command line in processes of its own."""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from temporalio.common import SearchAttributeKey
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.testing import WorkflowEnvironment
+
+from surestep import Surestep, Tools
+from surestep.embedded_process import find_binary
+from surestep.visibility import SEARCH_ATTRIBUTES
+from worker import build_worker
+
+from . import tools
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = timedelta(seconds=20)
+
+KINDS = {
+    "Keyword": SearchAttributeKey.for_keyword,
+    "KeywordList": SearchAttributeKey.for_keyword_list,
+    "Bool": SearchAttributeKey.for_bool,
+    "Datetime": SearchAttributeKey.for_datetime,
+}
+
+
+@dataclass
+class Ended:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def said(self) -> str:
+        """Stderr without its line breaks."""
+        return " ".join(self.err.split())
+
+    @property
+    def shown(self) -> str:
+        """Stdout without its line breaks and columns."""
+        return " ".join(self.out.split())
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+class Running:
+    """A command that runs; what it has said so far can be waited for."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self._err = ""
+
+    async def says(self, words: str) -> None:
+        async with asyncio.timeout(PATIENCE.total_seconds()):
+            while words not in self._err:
+                line = await self.process.stderr.readline()
+                assert line, f"{words!r} was never said, only: {self._err}"
+                self._err += line.decode()
+
+    async def end(self) -> Ended:
+        async with asyncio.timeout(PATIENCE.total_seconds()):
+            out, err = await self.process.communicate()
+        ended = Ended(self.process.returncode, out.decode(), self._err + err.decode())
+        assert "Traceback" not in ended.err, ended.err
+        assert "\x1b" not in ended.out + ended.err, "colours where nobody looks"
+        return ended
+
+
+class Terminal:
+    """Where commands are typed: `await terminal("list")`."""
+
+    def __init__(self, home: Path, **variables: str) -> None:
+        ours = ("TEMPORAL_", "SURESTEP_")
+        self.environment = {
+            name: value for name, value in os.environ.items() if not name.startswith(ours)
+        }
+        self.environment |= {"HOME": str(home), "COLUMNS": "80", "USER": "ada", "LOGNAME": "ada"}
+        self.environment |= variables
+
+    def where(self, **variables: str) -> "Terminal":
+        """The same, with other variables."""
+        other = Terminal(Path(self.environment["HOME"]))
+        other.environment = self.environment | variables
+        return other
+
+    async def begin(self, *words: str) -> Running:
+        return Running(
+            await asyncio.create_subprocess_exec(
+                sys.executable,
+                "starter.py",
+                *words,
+                cwd=ROOT,
+                env=self.environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+        )
+
+    async def __call__(self, *words: str) -> Ended:
+        return await (await self.begin(*words)).end()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def server() -> AsyncIterator[WorkflowEnvironment]:
+    async with await WorkflowEnvironment.start_local(
+        dev_server_existing_path=find_binary(),
+        data_converter=pydantic_data_converter,
+        search_attributes=[KINDS[kind](name) for name, kind in SEARCH_ATTRIBUTES.items()],
+        dev_server_log_level="error",
+    ) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def surestep(server: WorkflowEnvironment) -> AsyncIterator[Surestep]:
+    """The client, and a worker that serves it."""
+    async with build_worker(server.client, Tools(*tools.tools), grace=timedelta(0)):
+        yield Surestep(server.client)
+
+
+@pytest.fixture
+def elsewhere(server: WorkflowEnvironment, tmp_path: Path) -> Terminal:
+    """A terminal whose task queue no worker polls."""
+    return Terminal(
+        tmp_path,
+        TEMPORAL_ADDRESS=server.client.service_client.config.target_host,
+        SURESTEP_TASK_QUEUE="nobody",
+        SURESTEP_TOOLS="tests.cli.tools:tools",
+        SURESTEP_UI="http://ui.example",
+    )
+
+
+@pytest.fixture
+def terminal(elsewhere: Terminal, surestep: Surestep) -> Terminal:
+    return elsewhere.where(SURESTEP_TASK_QUEUE=surestep.task_queue)
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until it holds; fail if it does not in time."""
+    deadline = time.monotonic() + PATIENCE.total_seconds()
+    while not await holds():
+        assert time.monotonic() < deadline, "it never came true"
+        await asyncio.sleep(0.05)
+
+
+async def parked(surestep: Surestep, step_id: str) -> None:
+    """Wait until the step waits for a person, also in the list, which lags."""
+
+    async def listed() -> bool:
+        return step_id in {one.step_id for one in await surestep.unresolved()}
+
+    await until(listed)
