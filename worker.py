@@ -83,6 +83,8 @@ async def serve() -> None:
 
 def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    # It logs every address, and a query can hold what must not be logged.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     try:
         asyncio.run(serve())
     except SurestepError as error:

@@ -1,7 +1,11 @@
-"""What comes back from a service, cut to what fits into the history."""
+"""What comes back from a service, cut to what may be recorded and logged."""
 
 import json
+import traceback
 
+from temporalio import activity
+
+from surestep.errors import SurestepError, summary
 from surestep.evidence import Receipt, Verification
 
 RESULT_LIMIT = 64 * 1024  # bytes of JSON; a large answer must not turn a success into a failure
@@ -26,3 +30,12 @@ def bounded_look(seen: Verification) -> Verification:
     """The verification with bounded receipts and texts."""
     matches = tuple(bounded(match) for match in seen.matches[:MATCHES_LIMIT])
     return seen.model_copy(update={"matches": matches, "why": seen.why[:TEXT_LIMIT]})
+
+
+def log_failure(what: str, tool: str, error: Exception) -> None:
+    """Where a tool failed, for its author. Not the exception's text: it can hold secrets."""
+    if isinstance(error, SurestepError):
+        activity.logger.info("%s %s: %s", what, tool, summary(error))
+        return
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    activity.logger.warning("%s %s raised %s\n%s", what, tool, summary(error), frames)

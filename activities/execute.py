@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from temporalio import activity
 
-from activities.bounds import bounded
+from activities.bounds import bounded, log_failure
 from activities.look import look
 from activities.mark import LOOKING, beating, leave_mark
 from surestep.errors import Ambiguous, NotSent, Refused, summary
@@ -63,7 +63,7 @@ async def _send(
         why = "the worker was shut down" if activity.is_worker_shutdown() else "cancelled"
         return _report(Ambiguous(f"{why} while the request was under way"), before)
     except Exception as error:
-        activity.logger.info("execute %s ended with %s", tool.name, summary(error))
+        log_failure("execute", tool.name, error)
         return _report(error, before)
     match answer:
         case Receipt():

@@ -6,7 +6,7 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.bounds import bounded_look
+from activities.bounds import bounded_look, log_failure
 from surestep.errors import summary
 from surestep.evidence import Finding, Verification, unknown
 from surestep.protocol import FENCE, VERIFY, FenceReport, LookOrder
@@ -56,7 +56,7 @@ async def look(tool: Tool, arguments: Any, call: Call, limit: float) -> Verifica
     except TimeoutError:
         return unknown(f"no answer within {limit:g} s")
     except Exception as error:
-        activity.logger.info("verify %s failed with %s", tool.name, summary(error))
+        log_failure("verify", tool.name, error)
         return unknown(summary(error))
     return bounded_look(seen)
 

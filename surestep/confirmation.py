@@ -14,11 +14,17 @@ ENDED_WITHOUT_EFFECT = (State.NOT_FOUND, State.REJECTED)
 
 
 def happened(
-    record: Facts, at: datetime, source: str, matches: tuple[Receipt, ...], **changes: Any
+    record: Facts,
+    at: datetime,
+    source: str,
+    matches: tuple[Receipt, ...],
+    *,
+    said: str = "",
+    **changes: Any,
 ) -> Facts:
     """The effect is there, as one match or, with an anomaly, as several (R8)."""
     found = matches[0] if matches else Receipt()
-    text = f"{source} found it{named(found)}"
+    text = f"{said or f'{source} found it'}{named(found)}"
     known = record.confirmation
     found_twice = _several(matches, known)
     if found_twice:

@@ -112,7 +112,8 @@ def _attempted(record: Facts, evidence: ev.Attempted) -> Facts:
         return know(record, at, f"{words} is ambiguous{why}", **changes)
     if outcome is Sending.ANSWERED and record.contract.response_proves:
         known = record.model_copy(update=changes)
-        return happened(known, at, "the service's response", (receipt or Receipt(),))
+        found, said = (receipt or Receipt(),), f"{words} succeeded"
+        return happened(known, at, "the service's response", found, said=said)
     changes |= in_doubt(record, since, at)
     changes |= {"accepted": receipt or Receipt(), "accepted_at": at}  # R11
     changes |= {"not_before": at + pause(evidence.retry_after)}

@@ -26,6 +26,9 @@ logger = logging.getLogger("surestep")
 PATIENT = timedelta(seconds=10)
 LONGEST_PAUSE = timedelta(seconds=30)
 
+# A query that meets the end of a step can be lost by the worker; asked again, it is answered.
+QUERY_WAITS = (timedelta(seconds=2), timedelta(seconds=5), timedelta(seconds=10))
+
 _OUTAGE = (
     RPCStatusCode.UNAVAILABLE,
     RPCStatusCode.DEADLINE_EXCEEDED,
@@ -123,10 +126,22 @@ class StepHandle:
         return str(known.get(visibility.STATE, "unsettled"))
 
     async def records(self) -> list[Record]:
-        """Everything that is known about the step's actions. Needs a worker."""
+        """Everything that is known about the step's actions. Needs a worker.
+
+        Raises RPCError where none answers in time.
+        """
         handle = self._client.get_workflow_handle(self.step_id)
-        records: list[Record] = await handle.query(RECORDS, result_type=list[Record])
-        return records
+        last = len(QUERY_WAITS)
+        for number, wait in enumerate(QUERY_WAITS, start=1):
+            try:
+                records: list[Record] = await handle.query(
+                    RECORDS, result_type=list[Record], rpc_timeout=wait
+                )
+                return records
+            except RPCError as error:
+                if number == last or error.status not in _OUTAGE:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
 
     async def submitted(self) -> StepInput:
         """The input of the newest run, from its history."""

@@ -5,16 +5,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from pydantic import ValidationError
 from temporalio import workflow
-from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
 from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.workflow import ParentClosePolicy
 
 from surestep import evidence as ev
 from surestep.decision import Ruling
-from surestep.errors import describe_validation
 from surestep.evidence import State
 from surestep.identity import action_id
 from surestep.outcome import StepOutcome, outcome_of
@@ -34,13 +31,12 @@ from surestep.protocol import (
 )
 from surestep.record import Record
 from workflows import dispatch
-from workflows.inbox import Unread, read_decision
+from workflows.clock import Clock
+from workflows.inbox import NO_INPUT, Unread, read_decision, read_step
 from workflows.records import Records, undo_ids
 
 # Far below the server's own limits, so that a step parked for months stays quick to load.
 EVENTS_LIMIT = 1000
-
-NO_INPUT = RawValue(Payload())
 
 DONE = (State.CONFIRMED, State.COMPENSATED)
 
@@ -50,7 +46,8 @@ class AgentStep:
     """One step of an agent: its actions happen once, or a human is asked."""
 
     def __init__(self) -> None:
-        self._records = Records()
+        self._clock = Clock()
+        self._records = Records(self._clock)
         self._was_reset = False
         self._renewing = False
         # A reset of the workflow reseeds its randomness: the one sign that replays the same way.
@@ -58,7 +55,7 @@ class AgentStep:
 
     @workflow.run
     async def run(self, raw: RawValue = NO_INPUT) -> StepOutcome:
-        step = _read(raw)
+        step = read_step(raw)
         await self._shielded(asyncio.create_task(self._perform(step)))
         await workflow.wait_condition(workflow.all_handlers_finished)
         if self._renewing:
@@ -97,7 +94,7 @@ class AgentStep:
         """The heart: ask for the next move, do it, add the evidence, repeat."""
         while not self._renewing:
             self._tell_of_reset()
-            record, now = self._records[name], workflow.now()
+            record, now = self._records[name], self._clock.now()
             match next_move(record, now):
                 case Finish(state=state, why=why):
                     if record.closed is None:
@@ -118,10 +115,10 @@ class AgentStep:
             self._renewing = self._renewing or _too_long()
 
     async def _send(self, name: str, generation: int, *, look_first: bool) -> None:
-        started = workflow.now()
+        started = self._clock.now()
         self._records.learn(name, ev.Dispatched(at=started, generation=generation))
         report = await dispatch.execute(self._records[name], look_first=look_first)
-        now = workflow.now()
+        now = self._clock.now()
         if report.before:
             looked = ev.Looked(at=now, started=started, verification=report.before)
             self._records.learn(name, looked)
@@ -129,21 +126,21 @@ class AgentStep:
         self._records.learn(name, ev.Attempted(at=now, receipt=report.receipt, **ended))
 
     async def _look(self, name: str) -> None:
-        started = workflow.now()
+        started = self._clock.now()
         seen = await dispatch.verify(self._records[name])
-        looked = ev.Looked(at=workflow.now(), started=started, verification=seen)
+        looked = ev.Looked(at=self._clock.now(), started=started, verification=seen)
         self._records.learn(name, looked)
 
     async def _fence(self, name: str) -> None:
         report = await dispatch.fence(self._records[name])
         held, exists, why = report.held, report.exists, report.why
-        fenced = ev.Fenced(at=workflow.now(), held=held, exists=exists, why=why)
+        fenced = ev.Fenced(at=self._clock.now(), held=held, exists=exists, why=why)
         self._records.learn(name, fenced)
 
     async def _undisturbed(self, name: str, until: datetime | None, what: str) -> bool:
         """Wait; True if the time came, False if evidence or a renewal came first."""
         seen = self._records[name].version
-        timeout = None if until is None else until - workflow.now()
+        timeout = None if until is None else until - self._clock.now()
         if timeout is not None and timeout <= timedelta(0):
             return True
         try:
@@ -173,7 +170,7 @@ class AgentStep:
                 return
             receipt = self._records[undo].confirmation
             if receipt:
-                self._records.learn(name, ev.Compensated(at=workflow.now(), receipt=receipt))
+                self._records.learn(name, ev.Compensated(at=self._clock.now(), receipt=receipt))
 
     async def _plan(self, step: StepInput) -> None:
         self._records.carry(step.records)
@@ -191,7 +188,7 @@ class AgentStep:
         earlier: EarlierStep | None = None,
         undo: bool = False,
     ) -> Plan:
-        info = workflow.info()
+        info, before = workflow.info(), self._clock.now()
         order = PlanOrder(
             actions=tuple(actions),
             step_id=info.workflow_id,
@@ -203,9 +200,11 @@ class AgentStep:
             undo=undo,
         )
         try:
-            return await dispatch.plan(order)
+            plan = await dispatch.plan(order)
         except ActivityError as error:
             raise error.cause or error from error
+        self._clock.hold(before)
+        return plan
 
     async def _watch_what_ended(self, step: StepInput) -> None:
         """R17: nothing sleeps after a verdict. The watch outlives the step."""
@@ -276,21 +275,3 @@ class AgentStep:
 def _too_long() -> bool:
     info = workflow.info()
     return info.is_continue_as_new_suggested() or info.get_current_history_length() > EVENTS_LIMIT
-
-
-def _read(raw: RawValue) -> StepInput:
-    """The step as submitted; what cannot be read ends the step before anything is sent."""
-    try:
-        if raw is NO_INPUT:
-            raise ValueError("no input; give one JSON object with `actions`")
-        value = workflow.payload_converter().from_payload(raw.payload)
-        return StepInput.model_validate(value)
-    except ValidationError as error:
-        why = describe_validation(error)
-    except Exception as error:  # any payload can come in; the step must end with a clear word
-        why = str(error) or type(error).__name__
-    raise ApplicationError(
-        f"the step's input cannot be used, nothing was sent: {why}",
-        type="InvalidArguments",
-        non_retryable=True,
-    )

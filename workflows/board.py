@@ -31,12 +31,10 @@ class Board:
         self._run = run[:_RUN_LIMIT]
         self._shown: dict[str, Any] = {}
 
-    def show(self, records: Sequence[Record], notes: Sequence[str]) -> None:
+    def show(self, records: Sequence[Record], notes: Sequence[str], now: datetime) -> None:
         """Bring list and details up to date. Without registered attributes, only the details."""
-        info = workflow.info()
-        workflow.set_current_details(
-            details(info.workflow_id, list(records), list(notes), workflow.now())
-        )
+        step_id = workflow.info().workflow_id
+        workflow.set_current_details(details(step_id, list(records), list(notes), now))
         if not self.visible:
             return
         unknown = [one.asked for one in records if one.state is State.UNKNOWN and one.asked]

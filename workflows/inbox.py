@@ -1,4 +1,4 @@
-"""Reading what people and services send, whatever it is. Nothing here raises (R13)."""
+"""Reading what agents, people and services send in, whatever it is."""
 
 import json
 from collections.abc import Sequence
@@ -6,11 +6,16 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 from temporalio import workflow
+from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
+from temporalio.exceptions import ApplicationError
 
 from surestep.decision import Decision
 from surestep.errors import describe_validation
+from surestep.protocol import StepInput
 from surestep.value import Value
+
+NO_INPUT = RawValue(Payload())
 
 
 class Notice(BaseModel):
@@ -62,3 +67,21 @@ def _read(model: type[M], args: Sequence[Any]) -> M | Unread:
         return Unread(why=describe_validation(error)[:500])
     except Exception as error:  # a payload can be anything, and a raise here would wedge the step
         return Unread(why=f"not readable as JSON ({type(error).__name__})")
+
+
+def read_step(raw: RawValue) -> StepInput:
+    """The step as submitted; what cannot be read ends the step before anything is sent."""
+    try:
+        if raw is NO_INPUT:
+            raise ValueError("no input; give one JSON object with `actions`")
+        value = workflow.payload_converter().from_payload(raw.payload)
+        return StepInput.model_validate(value)
+    except ValidationError as error:
+        why = describe_validation(error)
+    except Exception as error:  # any payload can come in; the step must end with a clear word
+        why = str(error) or type(error).__name__
+    raise ApplicationError(
+        f"the step's input cannot be used, nothing was sent: {why}",
+        type="InvalidArguments",
+        non_retryable=True,
+    )

@@ -28,7 +28,7 @@ class LateWatch:
         self._records = list(watch.records)
         board = Board(visible=watch.visible, run=watch.run)
         await asyncio.gather(*(self._watch(position) for position in range(len(self._records))))
-        board.show(self._records, [])
+        board.show(self._records, [], workflow.now())
         if any(record.anomalies for record in self._records):
             workflow.logger.warning("%s: an effect landed late", watch.step_id)
             await workflow.wait_condition(lambda: self._acknowledged)

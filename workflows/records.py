@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from temporalio import workflow
-
 from surestep import evidence as ev
 from surestep.decision import Decision, Ruling
 from surestep.evidence import Evidence, Receipt
@@ -15,6 +13,7 @@ from surestep.record import Record
 from surestep.record import plan as planned
 from surestep.ruling import rule
 from workflows.board import Board
+from workflows.clock import Clock
 from workflows.inbox import Unread, read_decision, read_notice
 
 NOTES_LIMIT = 20  # refused messages that belong to no action
@@ -23,7 +22,8 @@ NOTES_LIMIT = 20  # refused messages that belong to no action
 class Records:
     """Records by action name. Every change goes through `learn` and is shown at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._by_name: dict[str, Record] = {}
         self._notes: list[str] = []
         self._waiting: list[Callable[[], object]] = []
@@ -60,7 +60,7 @@ class Records:
             if one.name not in self._by_name:
                 self._by_name[one.name] = planned(
                     action_id=ids[one.name],
-                    at=workflow.now(),
+                    at=self._clock.now(),
                     undo_tool=one.undo,
                     subject=subject,
                     contract=one.contract,
@@ -83,18 +83,18 @@ class Records:
 
     def show(self) -> None:
         if self._board:
-            self._board.show(self.all(), self._notes)
+            self._board.show(self.all(), self._notes, self._clock.now())
 
     def may_have_been_sent(self, earlier: EarlierStep) -> None:
         """An earlier run, of which these records know nothing, may have sent any open action."""
-        self._earlier = ev.EarlierRun(at=workflow.now(), since=earlier.since, why=earlier.why)
+        self._earlier = ev.EarlierRun(at=self._clock.now(), since=earlier.since, why=earlier.why)
         for record in self.all():
             if record.closed is None:
                 self.learn(record.name, self._earlier)
 
     def stop(self, why: str, *names: str) -> None:
         """Nothing more may be sent, of all actions or of those named (R14)."""
-        evidence = ev.CancelRequested(at=workflow.now(), why=why)
+        evidence = ev.CancelRequested(at=self._clock.now(), why=why)
         if not names:
             self._stop = evidence
         for name in names or tuple(self._by_name):
@@ -115,7 +115,7 @@ class Records:
                 if decision.action
                 else f"it must name its action, one of {list(self._by_name)}"
             )
-        return self._decide(name, decision, workflow.now())
+        return self._decide(name, decision, self._clock.now())
 
     def _decide(self, name: str, decision: Decision, now: datetime) -> Ruling:
         ruling = rule(self._by_name[name], decision, now)
@@ -136,7 +136,7 @@ class Records:
             self._refuse(f"a notice with the key {notice.key[:80]!r}, which is none of this step's")
             return
         receipt = Receipt(id=notice.id, status=notice.status)
-        happened, now = notice.happened, workflow.now()
+        happened, now = notice.happened, self._clock.now()
         self.learn(name, ev.Noticed(at=now, happened=happened, receipt=receipt, why=notice.why))
 
     def refuse_signal(self, signal: str) -> None:
@@ -157,7 +157,7 @@ class Records:
     def _refuse(self, why: str) -> Ruling:
         records = self.all()
         if len(records) == 1:
-            self.learn(records[0].name, ev.Unreadable(at=workflow.now(), why=why))
+            self.learn(records[0].name, ev.Unreadable(at=self._clock.now(), why=why))
         else:
             self._notes = [*self._notes, why][-NOTES_LIMIT:]
             self.show()
