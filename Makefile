@@ -1,6 +1,6 @@
 # Needs Python 3.11 to 3.13, make and a package index; everything else comes from requirements.lock.
 PYTHON ?= python3
-DEPTH ?= 6
+DEPTH ?= 3
 ARGS ?=
 
 VENV := .venv

@@ -57,6 +57,9 @@ def build_worker(
         ],
         workflow_runner=workflow_runner(),
         graceful_shutdown_timeout=grace,
+        # The SDK refuses to upload what is too large, and an update of over 2 MiB, which its own
+        # refusal quotes, would then block the step. What we record is bounded.
+        disable_payload_error_limit=True,
     )
 
 

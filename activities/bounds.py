@@ -8,27 +8,29 @@ from temporalio import activity
 from surestep.errors import SurestepError, summary
 from surestep.evidence import Receipt, Verification
 
-RESULT_LIMIT = 64 * 1024  # bytes of JSON; a large answer must not turn a success into a failure
 MATCHES_LIMIT = 20
 TEXT_LIMIT = 500
 
 
-def bounded(receipt: Receipt) -> Receipt:
-    """The receipt with a result that fits into the history; a note says so if it was cut."""
+def bounded(receipt: Receipt, room: int) -> Receipt:
+    """The receipt with a result of at most `room` bytes of JSON; a note says so if it was cut.
+
+    A large answer must not turn a success into a failure.
+    """
     try:
         text = json.dumps(receipt.result, allow_nan=False)
     except (TypeError, ValueError) as error:
         note = {"surestep": f"the result is not JSON ({type(error).__name__})"}
         return receipt.model_copy(update={"result": note})
-    if len(text) <= RESULT_LIMIT:
+    if len(text) <= room:
         return receipt
-    note = {"surestep": f"a result of {len(text)} bytes was cut", "start": text[:1000]}
+    note = {"surestep": f"a result of {len(text)} bytes was cut", "start": text[: room // 2][:1000]}
     return receipt.model_copy(update={"result": note})
 
 
-def bounded_look(seen: Verification) -> Verification:
+def bounded_look(seen: Verification, room: int) -> Verification:
     """The verification with bounded receipts and texts."""
-    matches = tuple(bounded(match) for match in seen.matches[:MATCHES_LIMIT])
+    matches = tuple(bounded(match, room) for match in seen.matches[:MATCHES_LIMIT])
     return seen.model_copy(update={"matches": matches, "why": seen.why[:TEXT_LIMIT]})
 
 

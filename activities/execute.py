@@ -32,7 +32,7 @@ class Executor:
             _refuse_repeats(order)
             if order.look_first:
                 async with beating(LOOKING):
-                    before = await look(tool, arguments, call, order.timeout)
+                    before = await look(tool, arguments, call, order)
                 if before.trace or before.finding not in (Finding.NOT_FOUND, Finding.UNKNOWN):
                     return _report(NotSent("a look before the send found it"), before)
             call = _call(order, before=before)
@@ -46,19 +46,19 @@ class Executor:
             return _report(NotSent(summary(error)), before)
         except asyncio.CancelledError:
             return _report(NotSent("the worker was shut down before it sent"), before)
-        return await _send(tool, arguments, call, order.timeout, before)
+        return await _send(tool, arguments, call, order, before)
 
 
 async def _send(
-    tool: Tool, arguments: object, call: Call, limit: float, before: Verification | None
+    tool: Tool, arguments: object, call: Call, order: SendOrder, before: Verification | None
 ) -> SendReport:
     """The exchange with the service, under one deadline. After the mark, unlisted is ambiguous."""
     assert tool.execute_with  # noqa: S101 - the registry has checked
     try:
-        async with beating(SENDING), asyncio.timeout(limit):
+        async with beating(SENDING), asyncio.timeout(order.timeout):
             answer: object = await tool.execute_with(arguments, call)
     except TimeoutError:
-        return _report(Ambiguous(f"no answer within {limit:g} s"), before)
+        return _report(Ambiguous(f"no answer within {order.timeout:g} s"), before)
     except asyncio.CancelledError:
         why = "the worker was shut down" if activity.is_worker_shutdown() else "cancelled"
         return _report(Ambiguous(f"{why} while the request was under way"), before)
@@ -67,11 +67,12 @@ async def _send(
         return _report(error, before)
     match answer:
         case Receipt():
-            return SendReport(outcome=Sending.ANSWERED, receipt=bounded(answer), before=before)
+            receipt = bounded(answer, order.room)
+            return SendReport(outcome=Sending.ANSWERED, receipt=receipt, before=before)
         case Accepted():
             return SendReport(
                 outcome=Sending.ACCEPTED,
-                receipt=bounded(answer.receipt),
+                receipt=bounded(answer.receipt, order.room),
                 retry_after=answer.look_after,
                 before=before,
             )

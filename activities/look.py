@@ -9,7 +9,7 @@ from temporalio import activity
 from activities.bounds import bounded_look, log_failure
 from surestep.errors import summary
 from surestep.evidence import Finding, Verification, unknown
-from surestep.protocol import FENCE, VERIFY, FenceReport, LookOrder
+from surestep.protocol import FENCE, VERIFY, FenceReport, LookOrder, SendOrder
 from surestep.tool import Call, Tool, Tools
 
 
@@ -24,7 +24,7 @@ class Observer:
         """One look. It raises nothing: a look that fails is `unknown`."""
         try:
             tool = self._tools[order.tool]
-            return await look(tool, tool.load(order.arguments), _call(order), order.timeout)
+            return await look(tool, tool.load(order.arguments), _call(order), order)
         except Exception as error:
             return unknown(summary(error))
 
@@ -41,12 +41,14 @@ class Observer:
             return FenceReport(why=summary(error))
 
 
-async def look(tool: Tool, arguments: Any, call: Call, limit: float) -> Verification:
+async def look(
+    tool: Tool, arguments: Any, call: Call, order: LookOrder | SendOrder
+) -> Verification:
     """What `verify` sees; a miss counts only if the tool's sight probe, if it has one, can see."""
     if tool.verify_with is None:
         return unknown(f"the tool {tool.name} no longer has a verify")
     try:
-        async with asyncio.timeout(limit):
+        async with asyncio.timeout(order.timeout):
             seen: object = await tool.verify_with(arguments, call)
             if not isinstance(seen, Verification):
                 return unknown(f"verify returned {type(seen).__name__} instead of a Verification")
@@ -54,11 +56,11 @@ async def look(tool: Tool, arguments: Any, call: Call, limit: float) -> Verifica
             if misses and tool.sight_with and not await tool.sight_with(arguments, call):
                 return unknown("the lookup cannot see: it misses a known object as well")
     except TimeoutError:
-        return unknown(f"no answer within {limit:g} s")
+        return unknown(f"no answer within {order.timeout:g} s")
     except Exception as error:
         log_failure("verify", tool.name, error)
         return unknown(summary(error))
-    return bounded_look(seen)
+    return bounded_look(seen, order.room)
 
 
 def _call(order: LookOrder) -> Call:

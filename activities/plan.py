@@ -42,7 +42,8 @@ class Planner:
             message, kind = f"nothing was sent: {error}", type(error).__name__
             raise ApplicationError(message, type=kind, non_retryable=True) from None
         earlier, visible = await asyncio.gather(self._earlier(order), self._registered())
-        return Plan(actions=actions, earlier=earlier, visible=visible)
+        run_id = activity.info().workflow_run_id or ""
+        return Plan(actions=actions, run_id=run_id, earlier=earlier, visible=visible)
 
     def _planned(self, action: ActionInput, order: PlanOrder) -> PlannedAction:
         check_step_id(order.step_id)
@@ -65,12 +66,12 @@ class Planner:
         """What ran before under this step id and left no record here (design: reset, restart)."""
         if order.undo:
             return None
-        run_id = activity.info().workflow_run_id
-        if run_id != order.original_run_id:
+        if activity.info().workflow_run_id != order.original_run_id:
             return EarlierStep(since=order.started, why="the step was reset to its beginning")
-        if order.carried:
+        retried = order.run_attempt > 1
+        if order.carried and not retried:
             return None
-        if order.first_run_id != order.original_run_id:
+        if retried or order.first_run_id != order.original_run_id:
             since = await self._start_of(order.step_id, order.first_run_id)
             return EarlierStep(since=since, why="an earlier run of the step was retried")
         found = await self._closed_before(order)

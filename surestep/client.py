@@ -6,9 +6,10 @@ from datetime import timedelta
 from typing import Literal, Self
 from uuid import uuid4
 
+from pydantic import ValidationError
 from temporalio.client import (
     Client,
-    WorkflowExecutionDescription,
+    WorkflowExecution,
     WorkflowExecutionStatus,
     WorkflowUpdateFailedError,
 )
@@ -18,7 +19,13 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from surestep import visibility
 from surestep.decision import Decision, Ruling, Verdict
-from surestep.errors import InvalidArguments, NoSuchStep, StepConflict, SurestepError
+from surestep.errors import (
+    InvalidArguments,
+    NoSuchStep,
+    StepConflict,
+    SurestepError,
+    describe_validation,
+)
 from surestep.handle import StepHandle
 from surestep.identity import STEP_INPUT_LIMIT, check_name, check_step_id
 from surestep.outcome import StepOutcome
@@ -103,13 +110,11 @@ class Surestep:
     ) -> StepHandle:
         """Like `run`, without the wait."""
         check_step_id(step_id)
-        step = StepInput(
-            run=run,
-            label=label,
-            actions=_inputs(actions),
-            mode=mode,
-            undo_on_failure=undo_on_failure,
-        )
+        given = {"run": run, "label": label, "mode": mode, "undo_on_failure": undo_on_failure}
+        try:
+            step = StepInput.model_validate({**given, "actions": _inputs(actions)})
+        except ValidationError as error:
+            raise InvalidArguments(describe_validation(error)) from None
         size = len(step.model_dump_json().encode())
         if size > STEP_INPUT_LIMIT:
             raise InvalidArguments(
@@ -156,16 +161,20 @@ class Surestep:
         sent, also by the signal `decide`.
         """
         step_id, action = await self._target(target)
-        decision = Decision(
-            verdict=Verdict(verdict),
-            action=action,
-            by=by,
-            note=note,
-            id=id or f"decision-{uuid4()}",
-            version=version,
-            receipt_id=receipt_id,
-            accept_duplicate=accept_duplicate,
-        )
+        said = {
+            "verdict": verdict,
+            "action": action,
+            "by": by,
+            "note": note,
+            "id": id or f"decision-{uuid4()}",
+            "version": version,
+            "receipt_id": receipt_id,
+            "accept_duplicate": accept_duplicate,
+        }
+        try:
+            decision = Decision.model_validate(said)
+        except ValidationError as error:
+            raise InvalidArguments(f"not a decision: {describe_validation(error)}") from None
         handle = self.client.get_workflow_handle(step_id)
         try:
             given = decision.model_dump(mode="json", exclude_none=True)
@@ -190,10 +199,12 @@ class Surestep:
         await self.client.get_workflow_handle(step_id).signal(NOTICE, message)
 
     async def unresolved(self, *, limit: int = 1000) -> list[StepSummary]:
-        """Steps that wait for a human, oldest first."""
-        found = await self.steps(
-            f"{visibility.NEEDS_HUMAN} = true AND ExecutionStatus = 'Running'", limit=limit
-        )
+        """Steps, and watches of ended steps, that wait for a human; oldest first."""
+        query = f"{visibility.NEEDS_HUMAN} = true AND ExecutionStatus = 'Running'"
+        found = [
+            summarise(run.id, run.start_time, run.typed_search_attributes)
+            async for run in self.client.list_workflows(query, limit=limit)
+        ]
         return sorted(found, key=lambda one: one.unknown_since or one.started)
 
     async def steps(self, query: str = "", *, limit: int = 1000) -> list[StepSummary]:
@@ -220,23 +231,25 @@ class Surestep:
         """The step exists: is it the same, and has it an outcome?"""
         handle = self.handle(step_id)
         existing = await handle.describe()
-        recorded = await existing.memo_value(MEMO_HASH, default=None)
-        if recorded != step.hash:
-            differences = (await handle.submitted()).differences(step)
-            if differences and not await handle.sent_nothing(existing):
-                raise StepConflict(step_id, differences)
+        sent_nothing = await handle.sent_nothing(existing.status)
+        binding = await handle.last_that_may_have_sent() if sent_nothing else existing
+        if binding:
+            recorded = await binding.memo_value(MEMO_HASH, default=None)
+            if recorded != step.hash:
+                differences = (await handle.submitted(binding.run_id)).differences(step)
+                if differences:
+                    raise StepConflict(step_id, differences)
         if existing.status in CLOSED_WITHOUT_OUTCOME:
-            await self._start_again(step_id, step, existing)
+            await self._start_again(step_id, step, binding)
 
     async def _start_again(
-        self, step_id: str, step: StepInput, existing: WorkflowExecutionDescription
+        self, step_id: str, step: StepInput, binding: WorkflowExecution | None
     ) -> None:
         """The new run is told of the old one: what that one sent is not known here."""
-        handle = self.handle(step_id)
-        if not await handle.sent_nothing(existing):
-            before = (await handle.submitted()).earlier
-            since = before.since if before else existing.start_time
-            name = existing.status.name.lower() if existing.status else "ended"
+        if binding:
+            before = (await self.handle(step_id).submitted(binding.run_id)).earlier
+            since = before.since if before else binding.start_time
+            name = binding.status.name.lower() if binding.status else "ended"
             why = f"an earlier run of this step was {name} without an outcome"
             step = step.model_copy(update={"earlier": EarlierStep(since=since, why=why)})
         try:

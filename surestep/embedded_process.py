@@ -26,6 +26,8 @@ DYNAMIC_CONFIGURATION: Final = {
     "history.transferProcessorMaxPollRPS": 5000,
     "history.timerProcessorMaxPollRPS": 5000,
     "history.visibilityProcessorMaxPollRPS": 5000,
+    # Timers may be late by this much; the default of a second would double a short pause.
+    "history.timerProcessorMaxTimeShift": '"10ms"',
     # Agents that wait for results hold one long poll each; the default admits some 1,200.
     "frontend.namespaceCount": 20000,
 }

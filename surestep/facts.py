@@ -192,8 +192,10 @@ class Facts(Value):
     @property
     def watch_until(self) -> datetime | None:
         """Until when the ended action is watched for an effect that lands late (R17)."""
-        if self.closed is None or not self.spent:
+        if self.closed is None or not self.spent or not self.contract.watch:
             return None
-        if self.closed.state is State.NOT_FOUND or (self.doubt and self.contract.key is None):
+        # A second attempt without a key rests on the promise that the first cannot land any more.
+        unprotected = self.contract.key is None and (self.doubt or self.spent > 1)
+        if self.closed.state is State.NOT_FOUND or unprotected:
             return self.closed.at + self.contract.watch
         return None

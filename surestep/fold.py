@@ -14,6 +14,8 @@ from surestep.policy import RETRY_CAP, backoff
 from surestep.ruling import rule
 from surestep.sightings import fenced, looked, noticed
 
+# What humans saw of an earlier run must not look like an answer to this one.
+VERSIONS_OF_A_RUN = 1000
 IDS_LIMIT = 50  # decision ids remembered
 REFUSALS_LIMIT = 10  # refused decisions told one by one
 
@@ -61,6 +63,8 @@ def _earlier_run(record: Facts, evidence: ev.EarlierRun) -> Facts:
         key_since=min(earliest, default=None),
         key_dead=record.key_dead or evidence.since is None,
         inherited=True,
+        decision=None,  # it may have been carried out
+        version=record.version + VERSIONS_OF_A_RUN,
         **in_doubt(record, evidence.since, evidence.at),
     )
 

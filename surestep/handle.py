@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from temporalio.client import (
     Client,
+    WorkflowExecution,
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
     WorkflowFailureError,
@@ -35,6 +36,10 @@ _OUTAGE = (
     RPCStatusCode.RESOURCE_EXHAUSTED,
     RPCStatusCode.CANCELLED,
 )
+
+
+# The query met a workflow task, or a renewal of the history.
+_ASK_AGAIN = (*_OUTAGE, RPCStatusCode.FAILED_PRECONDITION)
 
 
 class StepHandle:
@@ -139,28 +144,38 @@ class StepHandle:
                 )
                 return records
             except RPCError as error:
-                if number == last or error.status not in _OUTAGE:
+                if number == last or error.status not in _ASK_AGAIN:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
-    async def submitted(self) -> StepInput:
-        """The input of the newest run, from its history."""
-        handle = self._client.get_workflow_handle(self.step_id)
+    async def submitted(self, run_id: str | None = None) -> StepInput:
+        """The input of a run, the newest by default, from its history."""
+        handle = self._client.get_workflow_handle(self.step_id, run_id=run_id)
         async for event in handle.fetch_history_events(page_size=1):
             started = event.workflow_execution_started_event_attributes
             (step,) = await self._client.data_converter.decode(started.input.payloads, [StepInput])
             return step  # type: ignore[no-any-return]
         raise StepFailed(f"step {self.step_id!r} has no history")
 
-    async def sent_nothing(self, existing: WorkflowExecutionDescription) -> bool:
-        """Whether the newest run ended because its input could not be used."""
-        if existing.status is not WorkflowExecutionStatus.FAILED:
+    async def sent_nothing(
+        self, status: WorkflowExecutionStatus | None, run_id: str | None = None
+    ) -> bool:
+        """Whether a run, the newest by default, ended because its input could not be used."""
+        if status is not WorkflowExecutionStatus.FAILED:
             return False
         try:
-            await self._client.get_workflow_handle(self.step_id).result()
+            await self._client.get_workflow_handle(self.step_id, run_id=run_id).result()
         except WorkflowFailureError as error:
             return isinstance(error.cause, ApplicationError) and error.cause.type in NOTHING_SENT
         return False
+
+    async def last_that_may_have_sent(self) -> WorkflowExecution | None:
+        """The newest run that did not end for its input, as far as retention remembers."""
+        runs = [run async for run in self._client.list_workflows(f"WorkflowId = '{self.step_id}'")]
+        for run in sorted(runs, key=lambda run: run.start_time, reverse=True):
+            if not await self.sent_nothing(run.status, run.run_id):
+                return run
+        return None
 
 
 class StepPending(SurestepError):

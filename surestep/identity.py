@@ -16,7 +16,12 @@ from surestep.errors import InvalidArguments, InvalidStepId
 # The key is `{step}/{name}/undo~99`, so 200 + 1 + 40 + 5 + 3 fit.
 STEP_ID_LIMIT = 200
 NAME_LIMIT = 40
-STEP_INPUT_LIMIT = 1024 * 1024  # bytes of JSON; Temporal refuses payloads over 2 MiB
+
+# Temporal refuses payloads over 2 MiB. A step that continues as new carries its input twice, the
+# results that it has, and its records, of some ten kilobytes at the most.
+STEP_INPUT_LIMIT = 256 * 1024  # bytes of JSON
+RESULTS_LIMIT = 256 * 1024  # bytes of JSON, of all actions of a step together
+ACTIONS_LIMIT = 100
 
 _STEP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+=-]*")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

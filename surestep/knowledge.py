@@ -7,7 +7,8 @@ from typing import Any
 from surestep.evidence import Receipt
 from surestep.facts import Doubt, Facts, Line, Looks
 
-LOG_LIMIT = 60  # lines; the first and the latest are kept
+LOG_LIMIT = 40  # lines; the first and the latest are kept
+LINE_LIMIT = 300  # characters
 LONGEST_PAUSE = 86_400.0  # seconds
 
 ABSENT: dict[str, Any] = {"doubt": None, "absent": True, "asked": None, "setbacks": 0}
@@ -28,7 +29,7 @@ def know(
     The version grows, unless the line is no `news`, or is `quiet` and was written before: what a
     human has seen is not made stale by a repetition.
     """
-    log = record.log
+    log, text = record.log, text[:LINE_LIMIT]
     news = news and not (quiet and any(line.text == text for line in log))
     if log and log[-1].text == text:
         log = (*log[:-1], log[-1].model_copy(update={"count": log[-1].count + 1, "until": at}))
@@ -37,7 +38,7 @@ def know(
     if len(log) > LOG_LIMIT:
         log = (*log[: LOG_LIMIT // 3], *log[LOG_LIMIT // 3 + 1 :])
     version = record.version + 1 if news else record.version
-    return record.model_copy(update={"log": log, "version": version, **changes})
+    return record.model_copy(update={"version": version, **changes, "log": log})
 
 
 def named(receipt: Receipt | None) -> str:

@@ -20,6 +20,7 @@ from surestep.facts import Facts
 RETRY_CAP = timedelta(minutes=5)  # between attempts that provably did nothing
 POLL_CAP = timedelta(minutes=1)  # between looks at an accepted operation, and between fences
 LOOK_CAP = timedelta(hours=1)  # between looks otherwise
+LONGEST_PAUSE = timedelta(days=1)  # between looks at what has been in doubt for weeks
 AGAIN = timedelta(seconds=1)  # between the consecutive misses that a contract asks for
 
 
@@ -134,7 +135,8 @@ def _freshly_missed(record: Facts) -> bool:
         return False
     if decision.accept_duplicate and looks.finding is not Finding.PENDING:
         return True
-    return record.conclusive_from is None and looks.finding is Finding.NOT_FOUND
+    missed = looks.finding in (Finding.NOT_FOUND, Finding.REJECTED)
+    return record.conclusive_from is None and missed
 
 
 def _send(record: Facts, now: datetime) -> Move:
@@ -168,6 +170,8 @@ def _may_send_under_key(record: Facts, now: datetime) -> datetime | None:
         return None
     if record.fenced or record.trace or record.accepted or record.stop or record.rejection:
         return None
+    if record.keys_unknown:
+        return None
     if record.spent >= contract.sends or (record.can_verify and not record.looks.count):
         return None
     at = max(now, doubt.latest + backoff(record.spent, RETRY_CAP), record.not_before or now)
@@ -184,13 +188,17 @@ def next_look(record: Facts) -> datetime | None:
         return max(first, record.not_before or first) if record.accepted else first
     if looks.misses and not looks.failures:
         return looks.at + AGAIN
-    at = looks.at + backoff(
-        looks.count, POLL_CAP if record.accepted and not record.asked else LOOK_CAP
-    )
+    at = looks.at + backoff(looks.count, _look_cap(record, looks.at - first))
     conclusive = record.conclusive_from
     if conclusive and looks.started < conclusive:
         return max(looks.at, min(at, conclusive))
     return at
+
+
+def _look_cap(record: Facts, age: timedelta) -> timedelta:
+    """Pauses grow with the age of the doubt, so that months of looking keep a short history."""
+    cap = POLL_CAP if record.accepted and not record.asked else LOOK_CAP
+    return min(max(cap, age / 20), LONGEST_PAUSE)
 
 
 def _next_fence(record: Facts) -> datetime | None:
@@ -213,7 +221,10 @@ def ask_at(record: Facts) -> datetime | None:
     if record.trace:
         return doubt.latest
     if record.accepted and record.accepted_at:
-        return record.accepted_at + contract.completes_within
+        return max(
+            record.accepted_at + contract.completes_within,
+            doubt.latest if record.can_verify else record.landing_until or doubt.latest,
+        )
     if not record.can_verify and (not record.can_fence or record.keys_unknown):
         return record.landing_until or doubt.latest  # before that, nobody can know
     return max(doubt.latest, record.conclusive_from or doubt.latest) + contract.patience

@@ -6,7 +6,7 @@ from pydantic import AwareDatetime, Field
 
 from surestep.contract import Contract
 from surestep.evidence import Receipt, Sending, Verification
-from surestep.identity import canonical, input_hash
+from surestep.identity import ACTIONS_LIMIT, NAME_LIMIT, canonical, input_hash
 from surestep.record import Record
 from surestep.value import Value
 
@@ -33,11 +33,14 @@ NOTHING_SENT: Final = ("InvalidArguments", "UnknownTool", "InvalidStepId")
 """Failure types of a step that ended before anything could be sent."""
 
 
+TEXT_LIMIT: Final = 200  # characters of a run's name or a label
+
+
 class ActionInput(Value):
     """One action as it is submitted. `name` defaults to the tool's name."""
 
-    tool: str
-    name: str | None = None
+    tool: str = Field(min_length=1, max_length=NAME_LIMIT)
+    name: str | None = Field(default=None, min_length=1, max_length=2 * NAME_LIMIT)
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -57,9 +60,9 @@ class StepInput(Value):
     records          carried over by continue-as-new
     """
 
-    run: str = ""
-    label: str = ""
-    actions: tuple[ActionInput, ...] = Field(min_length=1)
+    run: str = Field(default="", max_length=TEXT_LIMIT)
+    label: str = Field(default="", max_length=TEXT_LIMIT)
+    actions: tuple[ActionInput, ...] = Field(min_length=1, max_length=ACTIONS_LIMIT)
     mode: Literal["sequential", "parallel"] = "sequential"
     undo_on_failure: bool = False
     earlier: EarlierStep | None = None
@@ -102,6 +105,7 @@ def _short(arguments: dict[str, Any], field: str) -> str:
 class PlanOrder(Value):
     """What `plan` needs beside the actions to know whether this run is the first.
 
+    run_attempt  of the workflow, by its own retry policy
     carried  this run has the records of the runs before it
     undo     the actions are compensations, ordered by the workflow itself
     """
@@ -111,6 +115,7 @@ class PlanOrder(Value):
     started: AwareDatetime
     original_run_id: str
     first_run_id: str
+    run_attempt: int
     carried: bool
     earlier: EarlierStep | None
     undo: bool = False
@@ -131,9 +136,14 @@ class PlannedAction(Value):
 
 
 class Plan(Value):
-    """The answer of `plan`. `visible`: the search attributes are registered."""
+    """The answer of `plan`.
+
+    run_id   the run that made the plan; what a later run finds in its history names the old one
+    visible  the search attributes are registered
+    """
 
     actions: tuple[PlannedAction, ...]
+    run_id: str
     earlier: EarlierStep | None
     visible: bool
 
@@ -143,6 +153,7 @@ class SendOrder(Value):
 
     run_id   the run that ordered it; any other run must not carry it out
     timeout  seconds for the exchange with the service
+    room     bytes of JSON that the result may have
     """
 
     key: str
@@ -151,6 +162,7 @@ class SendOrder(Value):
     attempt: int
     run_id: str
     timeout: float
+    room: int
     look_first: bool = False
     before: Verification | None = None
     receipt: Receipt | None = None
@@ -174,6 +186,7 @@ class LookOrder(Value):
     arguments: dict[str, Any]
     attempt: int
     timeout: float
+    room: int
     before: Verification | None = None
     receipt: Receipt | None = None
 

@@ -46,8 +46,11 @@ def _objection(record: Facts, decision: Decision, at: datetime) -> str | None:
     if decision.verdict not in allowed:
         names = ", ".join(allowed) or "no decision"
         return f"in state {record.state} the action accepts {names}"
-    if decision.verdict is Verdict.CONFIRM:
+    if decision.verdict is Verdict.CONFIRM or record.doubt is None:
         return None
+    if record.inherited and decision.version is None:
+        # Temporal delivers what was said to the run before a reset to the new run again.
+        return "it may have been said of an earlier run: name the version that you have seen"
     if record.trace and not decision.accept_duplicate:
         return (
             f"the lookup saw a trace; {record.trace}. Put that right in the service first and say "

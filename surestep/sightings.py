@@ -21,7 +21,8 @@ def looked(record: Facts, evidence: ev.Looked) -> Facts:
         case Finding.CONFIRMED:
             return happened(record, at, "a lookup", seen.matches, **changes)
         case Finding.REJECTED:
-            return _said_no(record, at, f"a lookup found it refused: {seen.why}", seen.why, changes)
+            text = f"a lookup found it refused: {seen.why}"
+            return _said_no(record, at, text, seen.why, evidence.started, **changes)
         case Finding.PENDING:
             return _pending(record, evidence, changes)
         case Finding.NOT_FOUND:
@@ -100,25 +101,41 @@ def _missed(record: Facts, evidence: ev.Looked, looks: Looks) -> Facts:
     return know(record, evidence.at, text, looks=looks, **ABSENT)
 
 
-def _said_no(record: Facts, at: datetime, text: str, why: str, changes: dict[str, Any]) -> Facts:
+def _said_no(
+    record: Facts,
+    at: datetime,
+    text: str,
+    why: str,
+    looked: datetime | None = None,
+    **changes: Any,
+) -> Facts:
     """The service itself says that it decided against our request."""
     if record.closed or record.confirmation or record.trace:
         return know(record, at, text, quiet=True, **changes)
-    if not _speaks_for_all(record, at):
+    if not _speaks_for_all(record, at, looked):
         text += "; it does not say which attempt it means"
         return know(record, at, text, quiet=True, **changes)
     changes |= {"rejection": why or "refused by the service"}
     return know(record, at, text, doubt=None, accepted=None, asked=None, **changes)
 
 
-def _speaks_for_all(record: Facts, at: datetime) -> bool:
-    """Whether a refusal that the service reports covers every attempt that may have left."""
-    key, doubt = record.contract.key, record.doubt
-    if key and not record.key_dead:
-        return record.key_since is None or at < record.key_since + key.lifetime
-    if doubt is None:
+def _speaks_for_all(record: Facts, at: datetime, looked: datetime | None) -> bool:
+    """Whether a no that the service reports covers every attempt that may have left.
+
+    looked  when the lookup that reports it started; None: a notice, which may be an old one
+    """
+    key, doubt, settles = record.contract.key, record.doubt, record.contract.settles_after
+    if not record.spent:
+        return not record.inherited
+    if record.in_flight or doubt is None or record.keys_unknown:
+        return False
+    if record.spent == 1 and not record.inherited:
         return True
-    return doubt.attempts == 1 and not record.in_flight and not record.inherited
+    if looked and settles is not None and looked >= doubt.latest + settles:
+        return True
+    if key is None or record.key_dead or record.key_since is None:
+        return False
+    return key.stores_failures and at < record.key_since + key.lifetime
 
 
 def noticed(record: Facts, evidence: ev.Noticed) -> Facts:
@@ -130,7 +147,7 @@ def noticed(record: Facts, evidence: ev.Noticed) -> Facts:
     if record.asserted:
         against = f"{record.confirmed_by} was that it happened; a notice says it failed: {why}"
         record = with_anomaly(record, AnomalyKind.CONTRADICTED, at, against)
-    return _said_no(record, at, f"a notice says it failed: {why}", why, {})
+    return _said_no(record, at, f"a notice says it failed: {why}", why)
 
 
 def fenced(record: Facts, evidence: ev.Fenced) -> Facts:

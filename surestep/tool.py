@@ -285,7 +285,7 @@ class Tools:
             known = (
                 ", ".join(sorted(self._by_name)) or "none: set SURESTEP_TOOLS=package.module:tools"
             )
-            raise UnknownTool(f"no tool is named {name!r}; registered: {known}") from None
+            raise UnknownTool(f"no tool is named {name[:60]!r}; registered: {known}") from None
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._by_name.values())

@@ -32,7 +32,13 @@ from surestep.protocol import (
 from surestep.record import Record
 from workflows import dispatch
 from workflows.clock import Clock
-from workflows.inbox import NO_INPUT, Unread, read_decision, read_step
+from workflows.inbox import (
+    Unread,
+    handles_any_number_of_inputs,
+    read_decision,
+    read_step,
+    with_any_number_of_inputs,
+)
 from workflows.records import Records, undo_ids
 
 # Far below the server's own limits, so that a step parked for months stays quick to load.
@@ -48,14 +54,16 @@ class AgentStep:
     def __init__(self) -> None:
         self._clock = Clock()
         self._records = Records(self._clock)
+        self._run_id = ""
         self._was_reset = False
         self._renewing = False
         # A reset of the workflow reseeds its randomness: the one sign that replays the same way.
         workflow.register_random_seed_callback(self._on_reseed)
 
     @workflow.run
-    async def run(self, raw: RawValue = NO_INPUT) -> StepOutcome:
-        step = read_step(raw)
+    @with_any_number_of_inputs
+    async def run(self, given: RawValue) -> StepOutcome:
+        step = read_step(given)
         await self._shielded(asyncio.create_task(self._perform(step)))
         await workflow.wait_condition(workflow.all_handlers_finished)
         if self._renewing:
@@ -93,7 +101,7 @@ class AgentStep:
     async def _settle(self, name: str) -> None:
         """The heart: ask for the next move, do it, add the evidence, repeat."""
         while not self._renewing:
-            self._tell_of_reset()
+            await self._tell_of_reset()
             record, now = self._records[name], self._clock.now()
             match next_move(record, now):
                 case Finish(state=state, why=why):
@@ -117,7 +125,12 @@ class AgentStep:
     async def _send(self, name: str, generation: int, *, look_first: bool) -> None:
         started = self._clock.now()
         self._records.learn(name, ev.Dispatched(at=started, generation=generation))
-        report = await dispatch.execute(self._records[name], look_first=look_first)
+        report = await dispatch.execute(
+            self._records[name],
+            run_id=self._run_id,
+            look_first=look_first,
+            room=self._records.room,
+        )
         now = self._clock.now()
         if report.before:
             looked = ev.Looked(at=now, started=started, verification=report.before)
@@ -127,12 +140,12 @@ class AgentStep:
 
     async def _look(self, name: str) -> None:
         started = self._clock.now()
-        seen = await dispatch.verify(self._records[name])
+        seen = await dispatch.verify(self._records[name], room=self._records.room)
         looked = ev.Looked(at=self._clock.now(), started=started, verification=seen)
         self._records.learn(name, looked)
 
     async def _fence(self, name: str) -> None:
-        report = await dispatch.fence(self._records[name])
+        report = await dispatch.fence(self._records[name], room=self._records.room)
         held, exists, why = report.held, report.exists, report.why
         fenced = ev.Fenced(at=self._clock.now(), held=held, exists=exists, why=why)
         self._records.learn(name, fenced)
@@ -145,13 +158,17 @@ class AgentStep:
             return True
         try:
             await workflow.wait_condition(
-                lambda: self._records[name].version != seen or self._renewing or self._was_reset,
+                lambda: self._records[name].version != seen or self._must_look_up(),
                 timeout=timeout,
                 timeout_summary=f"{what}: {name}",
             )
             return False
         except TimeoutError:
             return True
+
+    def _must_look_up(self) -> bool:
+        """Whether a loop that waits has to go round although its own record has not changed."""
+        return self._renewing or self._was_reset or _too_long()
 
     async def _undo(self, names: list[str], step: StepInput) -> None:
         """R15: undo what is confirmed, each by an action of its own."""
@@ -173,8 +190,9 @@ class AgentStep:
                 self._records.learn(name, ev.Compensated(at=self._clock.now(), receipt=receipt))
 
     async def _plan(self, step: StepInput) -> None:
-        self._records.carry(step.records)
-        carried = bool(step.records)
+        # Records count only from the run before this one, not from whoever copies its input.
+        carried = bool(step.records) and workflow.info().continued_run_id is not None
+        self._records.carry(step.records if carried else ())
         plan = await self._ask_for_plan(step.actions, carried=carried, earlier=step.earlier)
         step_id = workflow.info().workflow_id
         ids = {one.name: action_id(step_id, one.name) for one in plan.actions}
@@ -195,6 +213,7 @@ class AgentStep:
             started=info.workflow_start_time,
             original_run_id=info.original_execution_run_id,
             first_run_id=info.first_execution_run_id,
+            run_attempt=info.attempt,
             carried=carried,
             earlier=earlier,
             undo=undo,
@@ -204,6 +223,7 @@ class AgentStep:
         except ActivityError as error:
             raise error.cause or error from error
         self._clock.hold(before)
+        self._run_id = plan.run_id
         return plan
 
     async def _watch_what_ended(self, step: StepInput) -> None:
@@ -234,34 +254,40 @@ class AgentStep:
     def _on_reseed(self, _: int) -> None:
         self._was_reset = True
 
-    def _tell_of_reset(self) -> None:
+    async def _tell_of_reset(self) -> None:
+        """Whatever was open may have been sent by the run that was reset.
+
+        Attempts that are handed out before this is known carry the old run's id, so that the
+        activity refuses them. The plan that follows records the new one.
+        """
         if self._was_reset:
             self._was_reset = False
             since = workflow.info().workflow_start_time
-            self._records.may_have_been_sent(
-                EarlierStep(since=since, why="the step was reset while or after it was under way")
-            )
+            self._records.may_have_been_sent(EarlierStep(since=since, why="the step was reset"))
+            await self._ask_for_plan((), carried=True, undo=True)
 
     @workflow.signal(name=DECIDE, description="Decide an unknown action; one JSON object")
-    def decide_signal(self, *args: Any) -> None:
-        self._records.receive_decision(args)
+    @handles_any_number_of_inputs
+    def decide_signal(self, decision: RawValue) -> None:
+        self._records.receive_decision(decision)
 
     @workflow.update(name=DECIDE, description="Decide an unknown action and be answered at once")
     async def decide(self, decision: Any) -> Ruling:
         await workflow.wait_condition(lambda: self._records.planned)
-        ruling = self._records.receive_decision((decision,))
+        ruling = self._records.receive_decision(decision)
         assert ruling is not None  # noqa: S101 - planned, so it was not put off
         return ruling
 
     @decide.validator
     def _decision_is_readable(self, decision: Any) -> None:
-        read = read_decision((decision,))
+        read = read_decision(decision)
         if isinstance(read, Unread):
             raise ApplicationError(f"not a decision: {read.why}", type="Unreadable")
 
     @workflow.signal(name=NOTICE, description="The service says that it happened, or failed")
-    def notice(self, *args: Any) -> None:
-        self._records.receive_notice(args)
+    @handles_any_number_of_inputs
+    def notice(self, notice: RawValue) -> None:
+        self._records.receive_notice(notice)
 
     @workflow.signal(dynamic=True)
     def other_signal(self, name: str, args: Sequence[RawValue]) -> None:

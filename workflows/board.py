@@ -20,16 +20,18 @@ _UNKNOWN_SINCE = SearchAttributeKey.for_datetime(visibility.UNKNOWN_SINCE)
 _RUN = SearchAttributeKey.for_keyword(visibility.RUN)
 _ANOMALY = SearchAttributeKey.for_keyword_list(visibility.ANOMALY)
 
-_RUN_LIMIT = 200  # characters; the server terminates a workflow over 2048 bytes in one attribute
+UNKNOWN = object()
+ATTRIBUTES = [key.name for key in (_STATE, _TOOL, _NEEDS_HUMAN, _UNKNOWN_SINCE, _RUN, _ANOMALY)]
 
 
 class Board:
     """Shows the records of one step; writes to the history only what has changed."""
 
-    def __init__(self, *, visible: bool, run: str) -> None:
+    def __init__(self, *, visible: bool, run: str, renewed: bool = False) -> None:
+        """`renewed`: the run before this one has written attributes, of which nothing is known."""
         self.visible = visible
-        self._run = run[:_RUN_LIMIT]
-        self._shown: dict[str, Any] = {}
+        self._run = run
+        self._shown: dict[str, Any] = dict.fromkeys(ATTRIBUTES, UNKNOWN) if renewed else {}
 
     def show(self, records: Sequence[Record], notes: Sequence[str], now: datetime) -> None:
         """Bring list and details up to date. Without registered attributes, only the details."""

@@ -49,7 +49,7 @@ async def plan(order: PlanOrder) -> Plan:
     return planned
 
 
-async def execute(record: Record, *, look_first: bool) -> SendReport:
+async def execute(record: Record, *, run_id: str, look_first: bool, room: int) -> SendReport:
     """One attempt; whatever becomes of it, a report."""
     contract = record.contract
     order = SendOrder(
@@ -57,8 +57,9 @@ async def execute(record: Record, *, look_first: bool) -> SendReport:
         tool=record.tool,
         arguments=record.arguments,
         attempt=record.attempts,
-        run_id=workflow.info().run_id,
+        run_id=run_id,
         timeout=contract.timeout.total_seconds(),
+        room=room,
         look_first=look_first,
         before=record.before,
         receipt=record.subject,
@@ -103,12 +104,12 @@ def report_of(error: ActivityError) -> SendReport:
             return SendReport(outcome=Sending.AMBIGUOUS, why=f"the attempt ended with {kind}")
 
 
-async def verify(record: Record) -> Verification:
+async def verify(record: Record, *, room: int) -> Verification:
     """One look. A look that fails in any way is no information (R9)."""
     try:
         seen: Verification = await workflow.execute_activity(
             VERIFY,
-            look_order(record),
+            look_order(record, room),
             result_type=Verification,
             start_to_close_timeout=record.contract.timeout + MARGIN,
             retry_policy=ONCE,
@@ -119,12 +120,12 @@ async def verify(record: Record) -> Verification:
         return unknown(f"the lookup did not end ({type(error.cause).__name__})")
 
 
-async def fence(record: Record) -> FenceReport:
+async def fence(record: Record, *, room: int) -> FenceReport:
     """Ask the receiver to refuse this key from now on."""
     try:
         report: FenceReport = await workflow.execute_activity(
             FENCE,
-            look_order(record),
+            look_order(record, room),
             result_type=FenceReport,
             start_to_close_timeout=record.contract.timeout + MARGIN,
             retry_policy=ONCE,
@@ -135,13 +136,14 @@ async def fence(record: Record) -> FenceReport:
         return FenceReport(why=f"the fence call did not end ({type(error.cause).__name__})")
 
 
-def look_order(record: Record) -> LookOrder:
+def look_order(record: Record, room: int) -> LookOrder:
     return LookOrder(
         key=record.key,
         tool=record.tool,
         arguments=record.arguments,
         attempt=record.attempts,
         timeout=record.contract.timeout.total_seconds(),
+        room=room,
         before=record.before,
         receipt=record.accepted or record.subject,
     )

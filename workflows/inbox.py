@@ -1,21 +1,20 @@
 """Reading what agents, people and services send in, whatever it is."""
 
 import json
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine, Sequence
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, Field, ValidationError
 from temporalio import workflow
-from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
 from surestep.decision import Decision
 from surestep.errors import describe_validation
+from surestep.identity import STEP_INPUT_LIMIT
 from surestep.protocol import StepInput
 from surestep.value import Value
-
-NO_INPUT = RawValue(Payload())
 
 
 class Notice(BaseModel):
@@ -38,26 +37,58 @@ class Unread(Value):
 
 
 M = TypeVar("M", bound=BaseModel)
+Run = TypeVar("Run", bound=Callable[..., Coroutine[Any, Any, Any]])
+Handler = TypeVar("Handler", bound=Callable[..., None])
 
 _EXAMPLE = '{"action": "NAME", "verdict": "confirm", "by": "YOU", "note": "HOW YOU KNOW"}'
 
 
-def read_decision(args: Sequence[Any]) -> Decision | Unread:
-    return _read(Decision, args)
+class Inputs(Value):
+    """As many inputs as there should be one."""
+
+    count: int
 
 
-def read_notice(args: Sequence[Any]) -> Notice | Unread:
-    return _read(Notice, args)
+def with_any_number_of_inputs(run: Run) -> Run:
+    """For a `run` that takes one RawValue: it gets that, or `Inputs`, or a decoded value.
+
+    Temporal calls a handler with as many arguments as there are payloads, and where that is one
+    too many or too few, the task fails for ever. `wraps` keeps the signature that it reads.
+    """
+
+    @wraps(run)
+    async def tolerant(self: Any, *inputs: Any) -> Any:
+        return await run(self, _single(inputs))
+
+    return cast(Run, tolerant)
 
 
-def _read(model: type[M], args: Sequence[Any]) -> M | Unread:
+def handles_any_number_of_inputs(handler: Handler) -> Handler:
+    """The same for a signal's handler."""
+
+    @wraps(handler)
+    def tolerant(self: Any, *inputs: Any) -> None:
+        handler(self, _single(inputs))
+
+    return cast(Handler, tolerant)
+
+
+def _single(inputs: Sequence[Any]) -> Any:
+    return inputs[0] if len(inputs) == 1 else Inputs(count=len(inputs))
+
+
+def read_decision(given: object) -> Decision | Unread:
+    return _read(Decision, given)
+
+
+def read_notice(given: object) -> Notice | Unread:
+    return _read(Notice, given)
+
+
+def _read(model: type[M], given: object) -> M | Unread:
     """One JSON object, or the reason why it is none. A JSON text of an object is accepted."""
     try:
-        if len(args) != 1:
-            return Unread(why=f"{len(args)} inputs instead of one JSON object like {_EXAMPLE}")
-        value = args[0]
-        if isinstance(value, RawValue):
-            value = workflow.payload_converter().from_payload(value.payload)
+        value = _decoded(given)
         if isinstance(value, str):
             value = json.loads(value)
         if not isinstance(value, dict):
@@ -65,23 +96,40 @@ def _read(model: type[M], args: Sequence[Any]) -> M | Unread:
         return model.model_validate(value)
     except ValidationError as error:
         return Unread(why=describe_validation(error)[:500])
+    except NotOneInput as error:
+        return Unread(why=f"{error} like {_EXAMPLE}")
     except Exception as error:  # a payload can be anything, and a raise here would wedge the step
         return Unread(why=f"not readable as JSON ({type(error).__name__})")
 
 
-def read_step(raw: RawValue) -> StepInput:
-    """The step as submitted; what cannot be read ends the step before anything is sent."""
+def read_step(given: object) -> StepInput:
+    """The step as submitted; what cannot be used ends the step before anything is sent."""
     try:
-        if raw is NO_INPUT:
-            raise ValueError("no input; give one JSON object with `actions`")
-        value = workflow.payload_converter().from_payload(raw.payload)
-        return StepInput.model_validate(value)
+        step = StepInput.model_validate(_decoded(given))
+        size = len(step.model_dump_json().encode())
+        if not step.records and size > STEP_INPUT_LIMIT:
+            raise ValueError(f"{size} bytes are over the limit of {STEP_INPUT_LIMIT}")
+        return step
     except ValidationError as error:
         why = describe_validation(error)
     except Exception as error:  # any payload can come in; the step must end with a clear word
-        why = str(error) or type(error).__name__
+        why = f"{str(error) or type(error).__name__}; give one JSON object with `actions`"
     raise ApplicationError(
-        f"the step's input cannot be used, nothing was sent: {why}",
+        f"the step's input cannot be used, nothing was sent: {why[:1000]}",
         type="InvalidArguments",
         non_retryable=True,
     )
+
+
+class NotOneInput(ValueError):
+    """There must be one input, a JSON object."""
+
+
+def _decoded(given: object) -> object:
+    match given:
+        case Inputs(count=count):
+            raise NotOneInput(f"{count} inputs instead of one JSON object")
+        case RawValue(payload=payload):
+            return workflow.payload_converter().from_payload(payload)
+        case _:
+            return given

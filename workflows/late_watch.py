@@ -8,11 +8,13 @@ from temporalio import workflow
 from temporalio.common import RawValue
 
 from surestep import evidence as ev
+from surestep.identity import ACTIONS_LIMIT, RESULTS_LIMIT
 from surestep.policy import next_watch
 from surestep.protocol import ACKNOWLEDGE, RECORDS, WATCH_WORKFLOW, WatchInput
 from surestep.record import Record
 from workflows import dispatch
 from workflows.board import Board
+from workflows.inbox import handles_any_number_of_inputs
 
 
 @workflow.defn(name=WATCH_WORKFLOW)
@@ -21,14 +23,14 @@ class LateWatch:
 
     def __init__(self) -> None:
         self._records: list[Record] = []
+        self._board: Board | None = None
         self._acknowledged = False
 
     @workflow.run
     async def run(self, watch: WatchInput) -> list[Record]:
         self._records = list(watch.records)
-        board = Board(visible=watch.visible, run=watch.run)
+        self._board = Board(visible=watch.visible, run=watch.run)
         await asyncio.gather(*(self._watch(position) for position in range(len(self._records))))
-        board.show(self._records, [], workflow.now())
         if any(record.anomalies for record in self._records):
             workflow.logger.warning("%s: an effect landed late", watch.step_id)
             await workflow.wait_condition(lambda: self._acknowledged)
@@ -47,13 +49,17 @@ class LateWatch:
 
     async def _look(self, position: int) -> None:
         started = workflow.now()
-        seen = await dispatch.verify(self._records[position])
+        seen = await dispatch.verify(self._records[position], room=RESULTS_LIMIT // ACTIONS_LIMIT)
         looked = ev.Looked(at=workflow.now(), started=started, verification=seen)
         self._records[position] = self._records[position].with_evidence(looked)
+        if self._board:
+            self._board.show(self._records, [], workflow.now())
 
     @workflow.signal(name=ACKNOWLEDGE, description="A human has taken note of the anomaly")
-    def acknowledge(self, *args: RawValue) -> None:
-        self._acknowledged = True
+    @handles_any_number_of_inputs
+    def acknowledge(self, _: RawValue) -> None:
+        # Before there is anything to take note of, it says nothing.
+        self._acknowledged = any(record.anomalies for record in self._records)
 
     @workflow.signal(dynamic=True)
     def other_signal(self, name: str, args: Sequence[RawValue]) -> None:

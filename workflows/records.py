@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
 
 from surestep import evidence as ev
 from surestep.decision import Decision, Ruling
 from surestep.evidence import Evidence, Receipt
-from surestep.identity import undo_id, wire_key
+from surestep.identity import RESULTS_LIMIT, undo_id, wire_key
 from surestep.protocol import EarlierStep, Plan
 from surestep.record import Record
 from surestep.record import plan as planned
@@ -25,6 +24,7 @@ class Records:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._by_name: dict[str, Record] = {}
+        self._carried = False
         self._notes: list[str] = []
         self._waiting: list[Callable[[], object]] = []
         self._board: Board | None = None
@@ -48,8 +48,14 @@ class Records:
     def visible(self) -> bool:
         return self._board is not None and self._board.visible
 
+    @property
+    def room(self) -> int:
+        """Bytes of JSON that one result may have, so that all of them fit into one payload."""
+        return RESULTS_LIMIT // max(len(self._by_name), 4)
+
     def carry(self, records: Sequence[Record]) -> None:
         """Take over what the run before this one knew."""
+        self._carried = bool(records)
         self._by_name |= {record.name: record for record in records}
 
     def add(
@@ -70,7 +76,9 @@ class Records:
                     if known:
                         self.learn(one.name, known)
         if self._board is None:
-            self._board = Board(visible=plan.visible, run=run)
+            self._board = Board(visible=plan.visible, run=run, renewed=self._carried)
+            if self._carried:
+                self.show()
             if plan.earlier:
                 self.may_have_been_sent(plan.earlier)
             for handle in self._waiting:
@@ -100,12 +108,12 @@ class Records:
         for name in names or tuple(self._by_name):
             self.learn(name, evidence)
 
-    def receive_decision(self, args: Sequence[Any]) -> Ruling | None:
+    def receive_decision(self, given: object) -> Ruling | None:
         """Apply a decision that came in, or record why not; None: kept until there is a plan."""
         if not self.planned:
-            self._waiting.append(lambda: self.receive_decision(args))
+            self._waiting.append(lambda: self.receive_decision(given))
             return None
-        decision = read_decision(args)
+        decision = read_decision(given)
         if isinstance(decision, Unread):
             return self._refuse(decision.why)
         name = self._addressed(decision.action)
@@ -123,11 +131,11 @@ class Records:
         after = self._by_name[name]
         return ruling.model_copy(update={"version": after.version, "state": after.state.value})
 
-    def receive_notice(self, args: Sequence[Any]) -> None:
+    def receive_notice(self, given: object) -> None:
         if not self.planned:
-            self._waiting.append(lambda: self.receive_notice(args))
+            self._waiting.append(lambda: self.receive_notice(given))
             return
-        notice = read_notice(args)
+        notice = read_notice(given)
         if isinstance(notice, Unread):
             self._refuse(notice.why)
             return

@@ -1,0 +1,99 @@
+"""Workers in processes of their own, which a test can kill, freeze, thaw and stop."""
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from tests.waiting import eventually
+
+ROOT = Path(__file__).parents[2]
+TOOLS = "tests.steps.tools:tools"
+
+# A request stays under way for this long, so that there is time to do something to its worker.
+TOOL_SECONDS = "20"
+
+
+class Process:
+    """One worker process and its log."""
+
+    def __init__(self, running: asyncio.subprocess.Process, log: Path) -> None:
+        self._running = running
+        self._log = log
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text(errors="replace")
+
+    @property
+    def alive(self) -> bool:
+        return self._running.returncode is None
+
+    def freeze(self) -> None:
+        self._running.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._running.send_signal(signal.SIGCONT)
+
+    def ask_to_stop(self) -> None:
+        self._running.send_signal(signal.SIGTERM)
+
+    async def kill(self) -> None:
+        """SIGKILL: no handler runs, nothing is flushed, connections break."""
+        if self.alive:
+            self._running.kill()
+        await self._running.wait()
+
+    async def left(self, *, within: float = 30) -> int:
+        """The exit code, once the process has ended by itself."""
+        return await asyncio.wait_for(self._running.wait(), within)
+
+    async def serves(self) -> None:
+        async def says_so() -> bool:
+            assert self.alive, self.log
+            return "serving" in self.log
+
+        await eventually(says_so, within=30)
+
+
+class Workers:
+    """Starts worker processes on one task queue."""
+
+    def __init__(
+        self, stack: AsyncExitStack, address: str, world_url: str, folder: Path, queue: str
+    ) -> None:
+        self.queue = queue
+        self._stack = stack
+        self._folder = folder
+        self._count = 0
+        ours = ("SURESTEP_", "TEMPORAL_")
+        self._env = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        self._env |= {
+            "TEMPORAL_ADDRESS": address,
+            "SURESTEP_TOOLS": TOOLS,
+            "SURESTEP_TASK_QUEUE": queue,
+            "WORLD_URL": world_url,
+            "TOOL_SECONDS": TOOL_SECONDS,
+            "PYTHONPATH": str(ROOT),
+            "PYTHONUNBUFFERED": "1",
+        }
+
+    async def start(self, *command: str, grace: float = 60) -> Process:
+        """`python worker.py`, or another Python command, once it serves."""
+        self._count += 1
+        path = self._folder / f"worker-{self._count}.log"
+        with path.open("wb") as log:
+            running = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *(command or ("worker.py",)),
+                cwd=ROOT,
+                env=self._env | {"SURESTEP_GRACE": str(grace)},
+                stdout=log,
+                stderr=log,
+            )
+        process = Process(running, path)
+        self._stack.push_async_callback(process.kill)
+        await process.serves()
+        return process

@@ -1,0 +1,187 @@
+"""A step that is reset, by the Web UI or the command line, to any point of its history."""
+
+import pytest
+
+from surestep import State
+from tests.steps import facts, tools
+from tests.steps.operators import (
+    LIMIT,
+    SIGHTED,
+    TOOLS,
+    between_plan_and_send,
+    charge,
+    finished_tasks,
+    nothing_is_sent_again,
+    one_effect_under_one_key,
+    one_for_each_point,
+    reset,
+    reset_to,
+    told_apart,
+    waits_for_its_next_try,
+)
+from tests.waiting import eventually
+
+named = pytest.mark.parametrize
+
+
+# What went wrong before the step was confirmed; each story has a send, looks, and a verdict.
+STORIES = {
+    "a lost reply, then a failed lookup": (["reply_lost"], ["error:500"]),
+    "a request lost on the way": (["never_arrives"], []),
+}
+
+
+@named("story", STORIES)
+@named("tool", SIGHTED, ids=lambda tool: tool.name)
+async def test_a_reset_to_any_point_after_the_effect_finds_it(
+    story, tool, working, world, client, step_id
+):
+    writes, lookups = STORIES[story]
+    if tool is tools.hasty and story == "a request lost on the way":
+        pytest.skip("only a human can end this one")
+
+    async def troubled(one):
+        first = [] if tool is tools.keyed else ["honest"]
+        await world.fault(f"{one}/*", write=writes, lookup=first + lookups)
+        assert (await surestep.run(one, charge(tool))).state is State.CONFIRMED
+
+    async with working(tool) as surestep:
+        ids = await one_for_each_point(client, step_id, troubled)
+        assert len(ids) >= 3
+        for position, one in enumerate(ids):
+            await reset_to(client, one, position)
+        await told_apart(surestep, world, tool, ids[0], word="reset")
+        for one in ids[1:]:  # a late reset may have only the verdict to repeat
+            await told_apart(surestep, world, tool, one)
+
+
+async def refused_once(surestep, world, one):
+    """The service is not reached at first, and the second attempt's reply is lost."""
+    await world.fault(f"{one}/*", write=["reply_lost"])
+    async with world.outage():
+        await surestep.start(one, charge(tools.blind))
+
+        # The history, not a query: a query adds a workflow task of its own.
+        await eventually(lambda: waits_for_its_next_try(surestep.client, one))
+    await facts.parked(surestep, one)
+
+
+async def retried_by(surestep, world, one, **more):
+    """Lost on the way; a human says retry, and that succeeds."""
+    await world.fault(f"{one}/*", write=["never_arrives"])
+    await surestep.start(one, charge(tools.blind))
+    version = (await facts.parked(surestep, one)).version
+    more = dict.fromkeys(more, version)
+    handle = surestep.client.get_workflow_handle(one)
+    await handle.signal("decide", {"verdict": "retry", "by": "ops", **more})
+    outcome = await surestep.handle(one).outcome(within=LIMIT)
+    assert outcome.state is State.CONFIRMED
+
+
+async def retried(surestep, world, one):
+    await retried_by(surestep, world, one)
+
+
+async def retried_by_version(surestep, world, one):
+    await retried_by(surestep, world, one, version=True)
+
+
+@named(
+    "story",
+    [
+        refused_once,
+        retried,
+        retried_by_version,
+    ],
+    ids=lambda story: story.__name__,
+)
+async def test_a_reset_of_a_blind_step_to_any_point_sends_nothing_again(
+    story, working, world, client, step_id
+):
+    """Temporal applies the signals of the old run to the new one, a human's `retry` as well."""
+    async with working(tools.blind) as surestep:
+        await story(surestep, world, step_id)
+        run = (await client.get_workflow_handle(step_id).describe()).run_id
+        for point in await finished_tasks(client, step_id):
+            await reset(client, step_id, point, run)
+            await nothing_is_sent_again(surestep, world, step_id)
+
+
+async def test_a_reset_to_between_the_plan_and_the_send_sends_nothing_again(
+    working, world, client, step_id
+):
+    """A query in the first moment, as the Web UI makes it, puts a workflow task between them."""
+    async with working(tools.blind) as surestep:
+        for number in range(60):
+            one = f"{step_id}/{number}"
+            await surestep.start(one, charge(tools.blind))
+            await facts.record(surestep, one)
+            await surestep.handle(one).outcome(within=LIMIT)
+            point = await between_plan_and_send(client, one)
+            if point:
+                break
+        else:
+            pytest.skip("no step had a workflow task between its plan and its send")
+        await reset(client, one, point)
+        await nothing_is_sent_again(surestep, world, one)
+
+
+@named("tool", TOOLS, ids=lambda tool: tool.name)
+async def test_a_reset_while_the_request_is_under_way_sends_nothing_new(
+    tool, working, world, client, step_id
+):
+    await world.fault(f"{step_id}/*", write=["expect_kill"])
+    async with working(tool) as surestep:
+        await surestep.start(step_id, charge(tool))
+        await facts.applied(world, f"{step_id}/*")
+        await reset_to(client, step_id, 0)
+        await told_apart(surestep, world, tool, step_id, requests=1, word="reset")
+
+
+async def test_a_reset_before_the_send_stops_it(working, world, client, step_id):
+    """The first run still looks before its send; the run after the reset sends, alone."""
+    key = f"{step_id}/lookup"
+    await world.fault(key, lookup=["hang"])
+    async with working(tools.lookup) as surestep:
+        await surestep.start(step_id, charge(tools.lookup))
+        await facts.arrived(world, key, method="GET")
+        await reset_to(client, step_id, 0)
+        await told_apart(surestep, world, tools.lookup, step_id, requests=1, word="reset")
+        await facts.landed(world, key, longest=2 * tools.QUICK)
+        await one_effect_under_one_key(world, key, requests=1)
+
+
+@named("tool", [tools.keyed, tools.lookup], ids=lambda tool: tool.name)
+async def test_a_reset_while_nothing_could_be_sent_loses_no_work(
+    tool, working, world, client, step_id
+):
+    async with working(tool) as surestep:
+        async with world.outage():
+            await surestep.start(step_id, charge(tool))
+
+            async def refused():
+                known = await facts.record(surestep, step_id)
+                return known and known.setbacks
+
+            await eventually(refused)
+            await reset_to(client, step_id, 0)
+            await eventually(lambda: facts.record(surestep, step_id))
+        await told_apart(surestep, world, tool, step_id, requests=1, word="reset")
+
+
+@named("write", ["reply_lost", "never_arrives"])
+async def test_a_reset_while_a_human_is_asked_asks_again(write, working, world, client, step_id):
+    effects = 1 if write == "reply_lost" else 0
+    async with working(tools.blind) as surestep:
+        await world.fault(f"{step_id}/*", write=[write])
+        await surestep.start(step_id, charge(tools.blind))
+        await facts.parked(surestep, step_id)
+        for position in (0, -1):
+            await reset_to(client, step_id, position)
+            await facts.parked(surestep, step_id)
+            key = f"{step_id}/blind"
+            await one_effect_under_one_key(world, key, effects=effects, requests=1)
+        ruling = await surestep.decide(step_id, "confirm", by="ops", note="seen")
+        assert ruling.taken, ruling.why
+        outcome = await surestep.handle(step_id).outcome(within=LIMIT)
+    assert outcome.state is State.CONFIRMED
