@@ -22,8 +22,6 @@ from surestep.embedded import EmbeddedServerError, embedded_server
 from surestep.embedded_folder import Announcement, FileLock, Ports, ServerFolder
 from surestep.embedded_process import command_line, find_binary, free_port
 
-pytestmark = pytest.mark.asyncio
-
 AT_ONCE = timedelta(0)
 """An unused server ends at the next look of its supervisor, within a second."""
 

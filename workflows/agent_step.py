@@ -7,7 +7,7 @@ from typing import Any
 
 from temporalio import workflow
 from temporalio.common import RawValue
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import ApplicationError
 from temporalio.workflow import ParentClosePolicy
 
 from surestep import evidence as ev
@@ -24,8 +24,6 @@ from surestep.protocol import (
     WATCH_WORKFLOW,
     ActionInput,
     EarlierStep,
-    Plan,
-    PlanOrder,
     StepInput,
     WatchInput,
 )
@@ -39,6 +37,7 @@ from workflows.inbox import (
     read_step,
     with_any_number_of_inputs,
 )
+from workflows.planning import Planning
 from workflows.records import Records, undo_ids
 
 # Far below the server's own limits, so that a step parked for months stays quick to load.
@@ -54,7 +53,7 @@ class AgentStep:
     def __init__(self) -> None:
         self._clock = Clock()
         self._records = Records(self._clock)
-        self._run_id = ""
+        self._planning = Planning(self._clock)
         self._was_reset = False
         self._renewing = False
         # A reset of the workflow reseeds its randomness: the one sign that replays the same way.
@@ -127,7 +126,7 @@ class AgentStep:
         self._records.learn(name, ev.Dispatched(at=started, generation=generation))
         report = await dispatch.execute(
             self._records[name],
-            run_id=self._run_id,
+            run_id=self._planning.run_id,
             look_first=look_first,
             room=self._records.room,
         )
@@ -180,7 +179,7 @@ class AgentStep:
             (undo,) = ids
             if undo not in self._records:
                 order = ActionInput(tool=record.undo_tool, name=undo, arguments=record.arguments)
-                plan = await self._ask_for_plan((order,), carried=True, undo=True)
+                plan = await self._planning.ask((order,), carried=True, undo=True)
                 self._records.add(plan, ids, step.run, subject=record.confirmation)
             await self._settle(undo)
             if self._renewing:
@@ -193,38 +192,10 @@ class AgentStep:
         # Records count only from the run before this one, not from whoever copies its input.
         carried = bool(step.records) and workflow.info().continued_run_id is not None
         self._records.carry(step.records if carried else ())
-        plan = await self._ask_for_plan(step.actions, carried=carried, earlier=step.earlier)
+        plan = await self._planning.ask(step.actions, carried=carried, earlier=step.earlier)
         step_id = workflow.info().workflow_id
         ids = {one.name: action_id(step_id, one.name) for one in plan.actions}
         self._records.add(plan, ids, step.run)
-
-    async def _ask_for_plan(
-        self,
-        actions: Sequence[ActionInput],
-        *,
-        carried: bool,
-        earlier: EarlierStep | None = None,
-        undo: bool = False,
-    ) -> Plan:
-        info, before = workflow.info(), self._clock.now()
-        order = PlanOrder(
-            actions=tuple(actions),
-            step_id=info.workflow_id,
-            started=info.workflow_start_time,
-            original_run_id=info.original_execution_run_id,
-            first_run_id=info.first_execution_run_id,
-            run_attempt=info.attempt,
-            carried=carried,
-            earlier=earlier,
-            undo=undo,
-        )
-        try:
-            plan = await dispatch.plan(order)
-        except ActivityError as error:
-            raise error.cause or error from error
-        self._clock.hold(before)
-        self._run_id = plan.run_id
-        return plan
 
     async def _watch_what_ended(self, step: StepInput) -> None:
         """R17: nothing sleeps after a verdict. The watch outlives the step."""
@@ -264,7 +235,7 @@ class AgentStep:
             self._was_reset = False
             since = workflow.info().workflow_start_time
             self._records.may_have_been_sent(EarlierStep(since=since, why="the step was reset"))
-            await self._ask_for_plan((), carried=True, undo=True)
+            await self._planning.ask((), carried=True, undo=True)
 
     @workflow.signal(name=DECIDE, description="Decide an unknown action; one JSON object")
     @handles_any_number_of_inputs

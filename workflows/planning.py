@@ -1,0 +1,49 @@
+"""Asking for a plan, and remembering which run made it."""
+
+from collections.abc import Sequence
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+
+from surestep.protocol import ActionInput, EarlierStep, Plan, PlanOrder
+from workflows import dispatch
+from workflows.clock import Clock
+
+
+class Planning:
+    """`run_id` is the run that made the last plan. It is in the history, so it survives a reset:
+    an attempt that is ordered under it and handed out in another run is not carried out there.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.run_id = ""
+
+    async def ask(
+        self,
+        actions: Sequence[ActionInput],
+        *,
+        carried: bool,
+        earlier: EarlierStep | None = None,
+        undo: bool = False,
+    ) -> Plan:
+        """The plan; raises what `plan` raised for input that cannot be used."""
+        info, before = workflow.info(), self._clock.now()
+        order = PlanOrder(
+            actions=tuple(actions),
+            step_id=info.workflow_id,
+            started=info.workflow_start_time,
+            original_run_id=info.original_execution_run_id,
+            first_run_id=info.first_execution_run_id,
+            run_attempt=info.attempt,
+            carried=carried,
+            earlier=earlier,
+            undo=undo,
+        )
+        try:
+            plan = await dispatch.plan(order)
+        except ActivityError as error:
+            raise error.cause or error from error
+        self._clock.hold(before)
+        self.run_id = plan.run_id
+        return plan
