@@ -54,6 +54,8 @@ def looks_next(record: Facts, now: datetime) -> str:
     if record.closed:
         watch = next_watch(record, now)
         return f"watched, next at {when(watch.at)}" if watch else "no more"
+    if record.doubt is None and record.not_before:
+        return f"not needed; the next attempt is at {when(record.not_before)}"
     look = next_look(record)
     if look:
         return "now" if look <= now else when(look)
