@@ -27,14 +27,16 @@ from surestep.errors import (
     describe_validation,
 )
 from surestep.handle import StepHandle
-from surestep.identity import STEP_INPUT_LIMIT, check_name, check_step_id
+from surestep.identity import STEP_INPUT_LIMIT, check_name, check_step_id, watched_step
 from surestep.outcome import StepOutcome
 from surestep.protocol import (
+    ACKNOWLEDGE,
     DECIDE,
     MEMO_HASH,
     NOTICE,
     STEP_WORKFLOW,
     TASK_QUEUE,
+    WATCH_WORKFLOW,
     ActionInput,
     EarlierStep,
     StepInput,
@@ -201,11 +203,18 @@ class Surestep:
     async def unresolved(self, *, limit: int = 1000) -> list[StepSummary]:
         """Steps, and watches of ended steps, that wait for a human; oldest first."""
         query = f"{visibility.NEEDS_HUMAN} = true AND ExecutionStatus = 'Running'"
-        found = [
-            summarise(run.id, run.start_time, run.typed_search_attributes)
-            async for run in self.client.list_workflows(query, limit=limit)
-        ]
+        found: list[StepSummary] = []
+        async for run in self.client.list_workflows(query, limit=limit):
+            one = summarise(run.id, run.start_time, run.typed_search_attributes)
+            if run.workflow_type == WATCH_WORKFLOW:
+                watched = {"step_id": watched_step(run.id), "watch_id": run.id}
+                one = one.model_copy(update=watched)
+            found.append(one)
         return sorted(found, key=lambda one: one.unknown_since or one.started)
+
+    async def acknowledge(self, watch_id: str) -> None:
+        """Take note of an effect that landed late; ends the watch `StepSummary.watch_id`."""
+        await self.client.get_workflow_handle(watch_id).signal(ACKNOWLEDGE)
 
     async def steps(self, query: str = "", *, limit: int = 1000) -> list[StepSummary]:
         """Steps by a visibility query, newest first."""

@@ -81,6 +81,16 @@ def undo_id(action: str) -> str:
     return f"{action}/{_UNDO}"
 
 
+def watch_id(step: str, suffix: str) -> str:
+    """The id of a workflow that watches an ended step; a new suffix for each run of the step."""
+    return f"{step}/watch-{suffix}"
+
+
+def watched_step(watch: str) -> str:
+    """The step that a watch watches."""
+    return watch.rpartition("/watch-")[0]
+
+
 def wire_key(action: str, generation: int) -> str:
     """The idempotency key on the wire. The same for every attempt of one key generation."""
     return action if generation == 1 else f"{action}~{generation}"

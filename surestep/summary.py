@@ -9,7 +9,7 @@ from surestep.value import Value
 
 
 class StepSummary(Value):
-    """One line of a list of steps."""
+    """One line of a list of steps. `watch_id`: it is the watch of an ended step, by this id."""
 
     step_id: str
     state: str
@@ -19,14 +19,15 @@ class StepSummary(Value):
     unknown_since: datetime | None
     needs_human: bool
     anomalies: tuple[str, ...] = ()
+    watch_id: str | None = None
 
 
 def summarise(step_id: str, started: datetime, attributes: TypedSearchAttributes) -> StepSummary:
-    """The line of one step; `planned` where no search attributes were written."""
+    """The line of one step; `unsettled` where no search attributes were written."""
     known = {pair.key.name: pair.value for pair in attributes}
     return StepSummary(
         step_id=step_id,
-        state=known.get(visibility.STATE, "planned"),
+        state=known.get(visibility.STATE, "unsettled"),
         tools=tuple(known.get(visibility.TOOL, ())),
         run=known.get(visibility.RUN, ""),
         started=started,

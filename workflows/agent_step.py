@@ -13,7 +13,7 @@ from temporalio.workflow import ParentClosePolicy
 from surestep import evidence as ev
 from surestep.decision import Ruling
 from surestep.evidence import State
-from surestep.identity import action_id
+from surestep.identity import action_id, watch_id
 from surestep.outcome import StepOutcome, outcome_of
 from surestep.policy import Ask, Fence, Finish, Send, Verify, Wait, may_compensate, next_move
 from surestep.protocol import (
@@ -208,7 +208,7 @@ class AgentStep:
             WatchInput(
                 step_id=step_id, run=step.run, visible=self._records.visible, records=watched
             ),
-            id=f"{step_id}/watch-{workflow.uuid4().hex[:8]}",  # another one after a reset
+            id=watch_id(step_id, workflow.uuid4().hex[:8]),
             parent_close_policy=ParentClosePolicy.ABANDON,
             static_summary=f"watches {step_id} for effects that land late",
         )

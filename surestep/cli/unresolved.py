@@ -7,16 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from surestep import visibility
 from surestep.cli import page
 from surestep.cli.exits import Exit, epilog
 from surestep.cli.session import run, session
 from surestep.cli.workers import answered
 from surestep.client import Surestep
 from surestep.handle import StepHandle
-from surestep.protocol import WATCH_WORKFLOW
 from surestep.record import Record
-from surestep.summary import StepSummary, summarise
+from surestep.summary import StepSummary
 
 ASKED_ABOUT = 50
 """How many of the oldest are asked for their reason: each costs a query."""
@@ -57,12 +55,7 @@ def unresolved(
 
 async def _unresolved(as_json: bool) -> Exit:
     async with session() as surestep:
-        questions = [
-            _Question(one, surestep.handle(one.step_id), surestep.handle(one.step_id).url)
-            for one in await surestep.unresolved()
-        ]
-        questions += await _late(surestep)
-        questions.sort(key=lambda one: one.since)
+        questions = [_question(surestep, one) for one in await surestep.unresolved()]
         questions = await _with_reasons(surestep, questions)
     now = datetime.now(UTC)
     if as_json:
@@ -74,22 +67,9 @@ async def _unresolved(as_json: bool) -> Exit:
     return Exit.DONE
 
 
-async def _late(surestep: Surestep) -> list[_Question]:
-    """Effects that landed after their step had ended: the watch has them, not the step."""
-    query = (
-        f"WorkflowType = '{WATCH_WORKFLOW}' AND {visibility.NEEDS_HUMAN} = true "
-        "AND ExecutionStatus = 'Running'"
-    )
-    return [
-        _Question(
-            summarise(
-                watch.id.rpartition("/watch")[0], watch.start_time, watch.typed_search_attributes
-            ),
-            surestep.handle(watch.id),
-            surestep.handle(watch.id).url,
-        )
-        async for watch in surestep.client.list_workflows(query, limit=1000)
-    ]
+def _question(surestep: Surestep, summary: StepSummary) -> _Question:
+    handle = surestep.handle(summary.watch_id or summary.step_id)
+    return _Question(summary, handle, handle.url)
 
 
 async def _with_reasons(surestep: Surestep, questions: list[_Question]) -> list[_Question]:

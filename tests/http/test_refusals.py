@@ -34,7 +34,7 @@ async def test_a_refusal_is_final(status, at_world):
     [
         ("Retry-After: 7", 7),
         ("Retry-After: 99999999999999999999", 86_400),
-        (f"Retry-After: {format_datetime(datetime.now(UTC) + timedelta(minutes=5))}", 300),
+        ("Retry-After: in five minutes", 300),
         (f"Retry-After: {format_datetime(datetime(2020, 1, 1, tzinfo=UTC))}", 0),
         ("Retry-After: soon", None),
         ("Retry-After: -5", None),
@@ -44,6 +44,8 @@ async def test_a_refusal_is_final(status, at_world):
 )
 async def test_a_pause_that_is_asked_for_is_kept(header, seconds, at_raw):
     name, _, value = header.partition(": ")
+    if value == "in five minutes":
+        value = format_datetime(datetime.now(UTC) + timedelta(minutes=5))
     behaviour = problem("429 Too Many", f"{name}: {value.encode().decode('latin-1')}")
     async with at_raw(behaviour):
         with pytest.raises(Refused) as caught:

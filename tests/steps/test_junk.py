@@ -125,7 +125,7 @@ async def test_junk_alone_does_not_let_the_history_grow(asked, client, step_id, 
     async def renewed():
         return (await handle.describe()).run_id != run
 
-    await eventually(renewed, within=5)
+    await eventually(renewed)
     record = await facts.record(asked, step_id)
     assert record.state is State.UNKNOWN
 

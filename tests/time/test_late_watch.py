@@ -33,13 +33,13 @@ class Watch:
         async def shown():
             return (await self.clock.attributes(self.id)).get(name) == value
 
-        await eventually(shown, within=3)
+        await eventually(shown)
 
     async def ended(self):
         async def done():
             return await self.status() is not WorkflowExecutionStatus.RUNNING
 
-        await eventually(done, within=5)
+        await eventually(done)
         return await self.handle.result()
 
 
@@ -109,7 +109,7 @@ async def test_a_late_effect_is_in_the_list_of_what_waits_for_a_human(dev_clock,
         async def listed():
             return [one for one in await surestep.unresolved() if one.step_id.startswith(step_id)]
 
-        (line,) = await eventually(listed, within=2)
+        (line,) = await eventually(listed)
     assert line.anomalies == ("late",)
 
 

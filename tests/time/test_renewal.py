@@ -68,7 +68,7 @@ async def test_current_details_survive_a_renewal(dev_clock, step_id):
     async def shown():
         return "**unknown**" in await dev_clock.details(step_id)
 
-    await eventually(shown, within=2)
+    await eventually(shown)
 
 
 async def test_a_sighting_that_is_the_first_news_of_a_run_clears_the_question(
@@ -134,7 +134,7 @@ async def test_a_flood_of_refused_decisions_renews_the_history_and_the_next_one_
             return len(await run_ids(dev_clock, step_id)) > 1
 
         try:
-            await eventually(renewed, within=2)
+            await eventually(renewed)
         finally:
             ruling = await surestep.decide(step_id, "confirm", by="ann")
         assert ruling.taken, ruling.why

@@ -59,7 +59,7 @@ async def test_a_step_at_the_limit_can_renew_its_history(working, step_id, monke
         async def renewed():
             return (await handle.describe()).run_id != first
 
-        await eventually(renewed, within=4)
+        await eventually(renewed)
         ruling = await surestep.decide(step_id, "confirm", by="ann")
         assert ruling.taken, ruling.why
 
