@@ -24,11 +24,16 @@ class Exit(IntEnum):
     ANOMALY = 10
     ENDED = 11
     NOT_SET_UP = 12
+    BROKEN = 13
+    NOT_CHECKED = 14
     INTERRUPTED = 130
 
 
 MEANINGS: Final[dict[Exit, str]] = {
-    Exit.DONE: "done; start: every action is confirmed; decide: the decision was taken",
+    Exit.DONE: (
+        "done; start: every action is confirmed; decide: the decision was taken; "
+        "check: no promise is broken"
+    ),
     Exit.FAULT: "a fault, with its traceback; demo: a row of the table is wrong",
     Exit.INVALID: "an argument, an option or a setting is wrong; nothing was sent",
     Exit.UNREACHABLE: "no Temporal server or namespace answers, or it refuses the login",
@@ -44,6 +49,8 @@ MEANINGS: Final[dict[Exit, str]] = {
     Exit.ANOMALY: "settled, but with an anomaly that a person must look at",
     Exit.ENDED: "the step was ended from outside; what it sent is not known",
     Exit.NOT_SET_UP: "the namespace is missing an attribute, or has another type: see setup",
+    Exit.BROKEN: "check: a promise of the contract is broken",
+    Exit.NOT_CHECKED: "check: the sandbox could not be used, so nothing can be said",
     Exit.INTERRUPTED: "interrupted; a step that was started goes on",
 }
 
