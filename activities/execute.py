@@ -8,10 +8,10 @@ from temporalio import activity
 
 from activities.bounds import bounded, log_failure
 from activities.look import look
-from activities.mark import LOOKING, beating, leave_mark
+from activities.mark import beating, leave_mark
 from surestep.errors import Ambiguous, NotSent, Refused, summary
 from surestep.evidence import Finding, Receipt, Sending, Verification
-from surestep.protocol import EXECUTE, SENDING, SendOrder, SendReport
+from surestep.protocol import EXECUTE, LOOK_FIRST_LIMIT, SendOrder, SendReport
 from surestep.tool import Accepted, Call, Tool, Tools
 
 
@@ -24,38 +24,46 @@ class Executor:
     @activity.defn(name=EXECUTE)
     async def execute(self, order: SendOrder) -> SendReport:
         """One attempt. It raises nothing: every end, also a cancellation, is a report."""
-        woke_by = _now() + order.timeout * (2 if order.look_first else 1)
+        over_at = _now() + order.timeout + (LOOK_FIRST_LIMIT if order.look_first else 0)
         before: Verification | None = None
         try:
             tool, call = self._tools[order.tool], _call(order)
             arguments = tool.load(order.arguments)
             _refuse_repeats(order)
             if order.look_first:
-                async with beating(LOOKING):
-                    before = await look(tool, arguments, call, order)
+                quick = order.model_copy(update={"timeout": LOOK_FIRST_LIMIT})
+                before = await look(tool, arguments, call, quick)
                 if before.trace or before.finding not in (Finding.NOT_FOUND, Finding.UNKNOWN):
                     return _report(NotSent("a look before the send found it"), before)
             call = _call(order, before=before)
             await leave_mark()
-            if _now() > woke_by:
+            left = min(over_at - _now(), order.timeout)
+            if left <= 0:
                 # The worker was frozen. Nothing was sent, and from here on nothing will be.
                 return _report(NotSent("the worker woke up too late to send"), before)
-        except (NotSent, Ambiguous) as error:
+        except Ambiguous as error:  # an earlier hand-out of the attempt may still be under way
+            return _report(error, before).model_copy(update={"lost": True})
+        except NotSent as error:
             return _report(error, before)
         except Exception as error:  # whatever it was, it was before the mark
             return _report(NotSent(summary(error)), before)
         except asyncio.CancelledError:
             return _report(NotSent("the worker was shut down before it sent"), before)
-        return await _send(tool, arguments, call, order, before)
+        return await _send(tool, arguments, call, order, left, before)
 
 
 async def _send(
-    tool: Tool, arguments: object, call: Call, order: SendOrder, before: Verification | None
+    tool: Tool,
+    arguments: object,
+    call: Call,
+    order: SendOrder,
+    left: float,
+    before: Verification | None,
 ) -> SendReport:
-    """The exchange with the service, under one deadline. After the mark, unlisted is ambiguous."""
+    """The exchange, in the seconds that are `left`. After the mark, unlisted is ambiguous."""
     assert tool.execute_with  # noqa: S101 - the registry has checked
     try:
-        async with beating(SENDING), asyncio.timeout(order.timeout):
+        async with asyncio.timeout(left) as deadline, beating(deadline):
             answer: object = await tool.execute_with(arguments, call)
     except TimeoutError:
         return _report(Ambiguous(f"no answer within {order.timeout:g} s"), before)

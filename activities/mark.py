@@ -1,22 +1,21 @@
 """The fence before the first byte: a mark that is durable, and refused once the attempt is over.
 
-Every beat is an awaited call, one at a time. `activity.heartbeat()` is neither durable on return
-nor complete, and a late one could overwrite the mark; it is not used anywhere.
+The mark is an awaited call: `activity.heartbeat()` is neither durable on return nor complete.
+Before the mark there is no heartbeat at all, so none can arrive late and overwrite it.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from temporalio import activity
 from temporalio.client import AsyncActivityCancelledError, AsyncActivityHandle
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from surestep.errors import NotSent
 from surestep.protocol import SENDING
 
-LOOKING = "looking"
 BEATS_PER_TIMEOUT = 3
 WITHOUT_TIMEOUT = timedelta(seconds=10)
 
@@ -32,27 +31,31 @@ async def leave_mark() -> None:
 
 
 @asynccontextmanager
-async def beating(mark: str) -> AsyncIterator[None]:
-    """Keep the attempt alive while the body runs. The last beat has ended when this returns."""
-    done = asyncio.Event()
-    beats = asyncio.create_task(_beat(mark, done))
+async def beating(deadline: asyncio.Timeout) -> AsyncIterator[None]:
+    """Keep the marked attempt alive while the body runs; cut it off once the server gave it up."""
+    beats = asyncio.create_task(_beat(deadline))
     try:
         yield
     finally:
-        done.set()
-        # Not cancelled: a beat that is under way must not arrive after the next mark.
-        await asyncio.shield(beats)
+        beats.cancel()
+        await asyncio.wait([beats])
 
 
-async def _beat(mark: str, done: asyncio.Event) -> None:
+async def _beat(deadline: asyncio.Timeout) -> None:
     timeout = activity.info().heartbeat_timeout or WITHOUT_TIMEOUT
-    while not done.is_set():
-        with suppress(TimeoutError):
-            await asyncio.wait_for(done.wait(), timeout.total_seconds() / BEATS_PER_TIMEOUT)
-            return
-        # A refused beat changes nothing here: what was sent stays sent, and is reported.
-        with suppress(RPCError, AsyncActivityCancelledError):
-            await _handle().heartbeat(mark)
+    while True:
+        await asyncio.sleep(timeout.total_seconds() / BEATS_PER_TIMEOUT)
+        # The SDK cancels an attempt of whose heartbeats it knows nothing. The mark is stored by
+        # now, and this says the same, so it cannot erase it.
+        activity.heartbeat(SENDING)
+        try:
+            await _handle().heartbeat(SENDING)
+        except RPCError as error:
+            if error.status is RPCStatusCode.NOT_FOUND:
+                deadline.reschedule(asyncio.get_running_loop().time())
+                return
+        except Exception:  # a beat that fails says nothing about what was sent
+            activity.logger.debug("a heartbeat failed", exc_info=True)
 
 
 def _handle() -> AsyncActivityHandle:

@@ -1,7 +1,7 @@
 """`plan`: validate, normalise, snapshot the contract, find out whether this run is the first."""
 
 import asyncio
-from datetime import datetime
+from datetime import UTC, datetime
 
 from temporalio import activity
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
@@ -10,6 +10,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from surestep.errors import InvalidArguments, InvalidStepId, UnknownTool
+from surestep.facts import UndoPlan
 from surestep.identity import check_name, check_step_id
 from surestep.protocol import (
     NOTHING_SENT,
@@ -20,8 +21,11 @@ from surestep.protocol import (
     PlannedAction,
     PlanOrder,
 )
-from surestep.tool import Tools
+from surestep.tool import Tool, Tools
 from surestep.visibility import SEARCH_ATTRIBUTES
+
+# The time-skipping test server cannot say, and some clusters do not let everybody ask.
+NOT_TO_BE_ASKED = (RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.PERMISSION_DENIED)
 
 
 class Planner:
@@ -43,7 +47,8 @@ class Planner:
             raise ApplicationError(message, type=kind, non_retryable=True) from None
         earlier, visible = await asyncio.gather(self._earlier(order), self._registered())
         run_id = activity.info().workflow_run_id or ""
-        return Plan(actions=actions, run_id=run_id, earlier=earlier, visible=visible)
+        at = await self._server_time(order) if earlier else datetime.now(UTC)
+        return Plan(actions=actions, run_id=run_id, at=at, earlier=earlier, visible=visible)
 
     def _planned(self, action: ActionInput, order: PlanOrder) -> PlannedAction:
         check_step_id(order.step_id)
@@ -51,20 +56,20 @@ class Planner:
         tool = self._tools[action.tool]
         made = tool.action(action.arguments)
         return PlannedAction(
-            name=name if order.undo else check_name(name),
+            name=check_name(name),
             tool=tool.name,
             arguments=made.arguments,
             input_hash=made.input_hash,
             contract=tool.contract,
             can_verify=tool.verify_with is not None,
             can_fence=tool.fence_with is not None,
-            undo=tool.undo.name if tool.undo else None,
+            undo=_undo(tool),
             recognised=tool.recognised(made.arguments),
         )
 
     async def _earlier(self, order: PlanOrder) -> EarlierStep | None:
         """What ran before under this step id and left no record here (design: reset, restart)."""
-        if order.undo:
+        if order.again:
             return None
         if activity.info().workflow_run_id != order.original_run_id:
             return EarlierStep(since=order.started, why="the step was reset to its beginning")
@@ -83,6 +88,17 @@ class Planner:
         why = order.earlier.why if order.earlier else "a step of this id ran before"
         return EarlierStep(since=since, why=why)
 
+    async def _server_time(self, order: PlanOrder) -> datetime:
+        """When the present workflow task began, by the server's clock: the earlier run had ended."""
+        run_id = activity.info().workflow_run_id
+        handle = self._client.get_workflow_handle(order.step_id, run_id=run_id)
+        task = (await handle.describe()).raw_description.pending_workflow_task
+        return (
+            task.started_time.ToDatetime(UTC)
+            if task.HasField("started_time")
+            else datetime.now(UTC)
+        )
+
     async def _start_of(self, step_id: str, run_id: str | None) -> datetime | None:
         try:
             handle = self._client.get_workflow_handle(step_id, run_id=run_id)
@@ -94,7 +110,7 @@ class Planner:
 
     async def _closed_before(self, order: PlanOrder) -> list[datetime | None]:
         """Start times of other runs under this id that may have sent something."""
-        query = f"WorkflowId = '{order.step_id}' AND ExecutionStatus != 'Running'"
+        query = f"WorkflowId = '{order.step_id}'"
         found: list[datetime | None] = []
         try:
             async for run in self._client.list_workflows(query, limit=100):
@@ -121,8 +137,10 @@ class Planner:
             request = ListSearchAttributesRequest(namespace=self._client.namespace)
             try:
                 answer = await self._client.operator_service.list_search_attributes(request)
-            except RPCError:
-                return False
+            except RPCError as error:
+                if error.status in NOT_TO_BE_ASKED:
+                    return False
+                raise
             self._visible = SEARCH_ATTRIBUTES.keys() <= answer.custom_attributes.keys()
             if not self._visible:
                 activity.logger.warning(
@@ -130,6 +148,13 @@ class Planner:
                     "run `python starter.py setup`"
                 )
         return self._visible
+
+
+def _undo(tool: Tool) -> UndoPlan | None:
+    if tool.undo is None:
+        return None
+    sees = tool.undo.verify_with is not None
+    return UndoPlan(tool=tool.undo.name, contract=tool.undo.contract, can_verify=sees)
 
 
 def _distinct(names: list[str]) -> None:

@@ -256,8 +256,7 @@ class Surestep:
     ) -> None:
         """The new run is told of the old one: what that one sent is not known here."""
         if binding:
-            before = (await self.handle(step_id).submitted(binding.run_id)).earlier
-            since = before.since if before else binding.start_time
+            since = await self.handle(step_id).began(binding)
             name = binding.status.name.lower() if binding.status else "ended"
             why = f"an earlier run of this step was {name} without an outcome"
             step = step.model_copy(update={"earlier": EarlierStep(since=since, why=why)})

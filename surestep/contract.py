@@ -76,8 +76,11 @@ class Contract(Value):
 
     @property
     def dispatch_limit(self) -> timedelta:
-        """Longest time from the decision to send until the attempt has ended for good."""
-        return SLACK + self.queue + self.timeout
+        """Longest time from the decision to send until nothing can be sent by it any more.
+
+        Twice the timeout: a worker counts its own from when the attempt has reached it.
+        """
+        return SLACK + self.queue + self.timeout * 2
 
     @property
     def in_flight_bound(self) -> timedelta:

@@ -130,7 +130,10 @@ class Sending(StrEnum):
 
 
 class EarlierRun(Value):
-    """An earlier run of the step may have sent: between `since` (None: unknown) and `at`."""
+    """An earlier run of the step may have sent since `since` (None: unknown).
+
+    It had ended by `at`; an attempt of it that was under way may go on until its own deadline.
+    """
 
     kind: Literal["earlier_run"] = "earlier_run"
     at: AwareDatetime
@@ -147,10 +150,15 @@ class Dispatched(Value):
 
 
 class Attempted(Value):
-    """The attempt in flight has ended; `at` is the latest instant at which it can have sent."""
+    """The attempt in flight has ended.
+
+    latest  the latest instant at which it can send; None: `at`. It is later where the attempt did
+            not report itself, because its worker may go on until its own deadline
+    """
 
     kind: Literal["attempted"] = "attempted"
     at: AwareDatetime
+    latest: AwareDatetime | None = None
     outcome: Sending
     why: str = ""
     receipt: Receipt | None = None

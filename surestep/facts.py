@@ -42,11 +42,13 @@ class Doubt(Value):
     """Attempts that may have happened and that nothing has resolved.
 
     since   earliest possible send of the first; None: unknown
-    latest  latest possible send of the last
+    latest  latest possible send of the last; it can lie ahead
+    at      when the last of them came into doubt; looking begins there
     """
 
     since: AwareDatetime | None
     latest: AwareDatetime
+    at: AwareDatetime
     attempts: int
 
 
@@ -61,6 +63,14 @@ class Looks(Value):
     at: AwareDatetime | None = None
     finding: Finding | None = None
     why: str = ""
+
+
+class UndoPlan(Value):
+    """How an action would be undone, as it was when the action was planned."""
+
+    tool: str
+    contract: Contract
+    can_verify: bool
 
 
 class Facts(Value):
@@ -87,7 +97,7 @@ class Facts(Value):
     can_verify: bool
     can_fence: bool = False
     planned_at: AwareDatetime
-    undo_tool: str | None = None
+    undo: UndoPlan | None = None
     recognised: str = ""
     subject: Receipt | None = None
 
@@ -175,8 +185,10 @@ class Facts(Value):
     @property
     def landing_until(self) -> datetime | None:
         """Until when a request that may have left can still commit, as far as is promised."""
-        if self.doubt is None or self.contract.in_flight is None:
+        if self.doubt is None:
             return None
+        if self.contract.in_flight is None:
+            return self.doubt.latest if self.doubt.latest > self.doubt.at else None
         return self.doubt.latest + self.contract.in_flight
 
     @property

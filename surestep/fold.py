@@ -65,8 +65,13 @@ def _earlier_run(record: Facts, evidence: ev.EarlierRun) -> Facts:
         inherited=True,
         decision=None,  # it may have been carried out
         version=record.version + VERSIONS_OF_A_RUN,
-        **in_doubt(record, evidence.since, evidence.at),
+        **in_doubt(record, evidence.since, _until_deadline(record, evidence.at), evidence.at),
     )
+
+
+def _until_deadline(record: Facts, ended: datetime) -> datetime:
+    """An attempt that nobody heard the end of can send until its own deadline (R6)."""
+    return ended + record.contract.timeout
 
 
 def _dispatched(record: Facts, evidence: ev.Dispatched) -> Facts:
@@ -112,13 +117,13 @@ def _attempted(record: Facts, evidence: ev.Attempted) -> Facts:
         changes["rejection"] = evidence.why or "refused by the service"
         return know(record, at, f"{words} was refused{why}", **changes)
     if outcome is Sending.AMBIGUOUS:
-        changes |= in_doubt(record, since, at)
+        changes |= in_doubt(record, since, evidence.latest or at, at)
         return know(record, at, f"{words} is ambiguous{why}", **changes)
     if outcome is Sending.ANSWERED and record.contract.response_proves:
         known = record.model_copy(update=changes)
         found, said = (receipt or Receipt(),), f"{words} succeeded"
         return happened(known, at, "the service's response", found, said=said)
-    changes |= in_doubt(record, since, at)
+    changes |= in_doubt(record, since, evidence.latest or at, at)
     changes |= {"accepted": receipt or Receipt(), "accepted_at": at}  # R11
     changes |= {"not_before": at + pause(evidence.retry_after)}
     return know(record, at, f"{words} was accepted{named(receipt)}{why}", **changes)

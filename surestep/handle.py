@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from temporalio.client import (
     Client,
@@ -71,6 +71,9 @@ class StepHandle:
                     return await self._result()
             except TimeoutError:
                 wait = timedelta(0)
+            except StepFailed:
+                if await self._closed():
+                    raise  # otherwise it was reset, and the new run goes on
             except RPCError as error:
                 if error.status not in _OUTAGE:
                     raise
@@ -156,6 +159,13 @@ class StepHandle:
             (step,) = await self._client.data_converter.decode(started.input.payloads, [StepInput])
             return step  # type: ignore[no-any-return]
         raise StepFailed(f"step {self.step_id!r} has no history")
+
+    async def began(self, run: WorkflowExecution) -> datetime | None:
+        """When the step that this run belongs to can first have sent; None: not known."""
+        step = await self.submitted(run.run_id)
+        if step.records:
+            return min(record.planned_at for record in step.records)
+        return step.earlier.since if step.earlier else run.start_time
 
     async def sent_nothing(
         self, status: WorkflowExecutionStatus | None, run_id: str | None = None

@@ -8,7 +8,7 @@ from surestep.evidence import Receipt
 from surestep.facts import Doubt, Facts, Line, Looks
 
 LOG_LIMIT = 40  # lines; the first and the latest are kept
-LINE_LIMIT = 300  # characters
+LINE_LIMIT = 200  # characters
 LONGEST_PAUSE = 86_400.0  # seconds
 
 ABSENT: dict[str, Any] = {"doubt": None, "absent": True, "asked": None, "setbacks": 0}
@@ -45,18 +45,20 @@ def named(receipt: Receipt | None) -> str:
     return f" as {receipt.id}" if receipt and receipt.id else ""
 
 
-def doubt_of(record: Facts, since: datetime | None, latest: datetime) -> Doubt:
+def doubt_of(record: Facts, since: datetime | None, latest: datetime, at: datetime) -> Doubt:
     old = record.doubt
     if old is None:
-        return Doubt(since=since, latest=latest, attempts=1)
+        return Doubt(since=since, latest=latest, at=at, attempts=1)
     first = min(old.since, since) if old.since and since else None
-    return Doubt(since=first, latest=max(old.latest, latest), attempts=old.attempts + 1)
+    return Doubt(since=first, latest=max(old.latest, latest), at=at, attempts=old.attempts + 1)
 
 
-def in_doubt(record: Facts, since: datetime | None, latest: datetime) -> dict[str, Any]:
+def in_doubt(
+    record: Facts, since: datetime | None, latest: datetime, at: datetime
+) -> dict[str, Any]:
     """The changes that one more attempt in doubt makes (R5); looking starts afresh."""
     return {
-        "doubt": doubt_of(record, since, latest),
+        "doubt": doubt_of(record, since, latest, at),
         "spent": record.spent + 1,
         "absent": False,
         "looks": Looks(total=record.looks.total),

@@ -174,7 +174,7 @@ def _may_send_under_key(record: Facts, now: datetime) -> datetime | None:
         return None
     if record.spent >= contract.sends or (record.can_verify and not record.looks.count):
         return None
-    at = max(now, doubt.latest + backoff(record.spent, RETRY_CAP), record.not_before or now)
+    at = max(now, doubt.at + backoff(record.spent, RETRY_CAP), record.not_before or now)
     last_commit = at + contract.dispatch_limit + contract.in_flight_bound
     return at if last_commit < record.key_since + contract.key.lifetime else None
 
@@ -183,7 +183,7 @@ def next_look(record: Facts) -> datetime | None:
     """When to look next while in doubt; None: the tool cannot look."""
     if not record.can_verify or record.doubt is None:
         return None
-    looks, first = record.looks, record.doubt.latest
+    looks, first = record.looks, record.doubt.at
     if looks.count == 0 or looks.at is None or looks.started is None:
         return max(first, record.not_before or first) if record.accepted else first
     if looks.misses and not looks.failures:
@@ -209,7 +209,7 @@ def _next_fence(record: Facts) -> datetime | None:
     if record.can_verify and not record.looks.count:
         return None  # a look is cheaper, and the lost reply is the common case
     if record.fence_tried is None:
-        return record.doubt.latest
+        return record.doubt.at
     return record.fence_tried + backoff(record.fence_failures, POLL_CAP)
 
 
@@ -219,15 +219,15 @@ def ask_at(record: Facts) -> datetime | None:
     if record.asked or doubt is None:
         return None
     if record.trace:
-        return doubt.latest
+        return doubt.at
     if record.accepted and record.accepted_at:
         return max(
             record.accepted_at + contract.completes_within,
-            doubt.latest if record.can_verify else record.landing_until or doubt.latest,
+            doubt.at if record.can_verify else record.landing_until or doubt.at,
         )
     if not record.can_verify and (not record.can_fence or record.keys_unknown):
-        return record.landing_until or doubt.latest  # before that, nobody can know
-    return max(doubt.latest, record.conclusive_from or doubt.latest) + contract.patience
+        return record.landing_until or doubt.at  # before that, nobody can know
+    return max(doubt.at, record.conclusive_from or doubt.at) + contract.patience
 
 
 def next_watch(record: Facts, now: datetime) -> Verify | None:

@@ -5,7 +5,8 @@ from typing import Any, Final, Literal
 from pydantic import AwareDatetime, Field
 
 from surestep.contract import Contract
-from surestep.evidence import Receipt, Sending, Verification
+from surestep.evidence import CancelRequested, EarlierRun, Receipt, Sending, Verification
+from surestep.facts import UndoPlan
 from surestep.identity import ACTIONS_LIMIT, NAME_LIMIT, canonical, input_hash
 from surestep.record import Record
 from surestep.value import Value
@@ -28,6 +29,9 @@ MEMO_HASH: Final = "surestepInput"
 
 SENDING: Final = "sending"
 """The mark that an attempt leaves, durably, right before its first byte."""
+
+LOOK_FIRST_LIMIT: Final = 5.0
+"""Seconds for a look right before the first send: a courtesy, before there is a heartbeat."""
 
 NOTHING_SENT: Final = ("InvalidArguments", "UnknownTool", "InvalidStepId")
 """Failure types of a step that ended before anything could be sent."""
@@ -57,7 +61,7 @@ class StepInput(Value):
     mode             sequential: an action waits until the one before it is confirmed
     undo_on_failure  when an action ends without its effect, undo those confirmed before it
     earlier          set by whoever starts a step again that closed without an outcome
-    records          carried over by continue-as-new
+    records, earlier_run, stop  carried over by continue-as-new
     """
 
     run: str = Field(default="", max_length=TEXT_LIMIT)
@@ -67,6 +71,8 @@ class StepInput(Value):
     undo_on_failure: bool = False
     earlier: EarlierStep | None = None
     records: tuple[Record, ...] = ()
+    earlier_run: EarlierRun | None = None
+    stop: CancelRequested | None = None
 
     @property
     def hash(self) -> str:
@@ -75,11 +81,16 @@ class StepInput(Value):
             {"name": one.name or one.tool, "tool": one.tool, "arguments": one.arguments}
             for one in self.actions
         ]
-        return input_hash({"actions": actions, "mode": self.mode})
+        kind = {"mode": self.mode, "undo_on_failure": self.undo_on_failure}
+        return input_hash({"actions": actions, **kind})
 
     def differences(self, other: "StepInput") -> list[str]:
         """What `other` has that this does not, field by field; values shortened."""
-        found = [] if self.mode == other.mode else [f"mode: {self.mode} there, {other.mode} now"]
+        found = [
+            f"{field}: {getattr(self, field)} there, {getattr(other, field)} now"
+            for field in ("mode", "undo_on_failure")
+            if getattr(self, field) != getattr(other, field)
+        ]
         mine = {one.name or one.tool: one for one in self.actions}
         theirs = {one.name or one.tool: one for one in other.actions}
         if list(mine) != list(theirs):
@@ -107,7 +118,7 @@ class PlanOrder(Value):
 
     run_attempt  of the workflow, by its own retry policy
     carried  this run has the records of the runs before it
-    undo     the actions are compensations, ordered by the workflow itself
+    again    the run has planned before, and only its id is wanted
     """
 
     actions: tuple[ActionInput, ...]
@@ -118,7 +129,7 @@ class PlanOrder(Value):
     run_attempt: int
     carried: bool
     earlier: EarlierStep | None
-    undo: bool = False
+    again: bool = False
 
 
 class PlannedAction(Value):
@@ -131,7 +142,7 @@ class PlannedAction(Value):
     contract: Contract
     can_verify: bool
     can_fence: bool
-    undo: str | None = None
+    undo: UndoPlan | None = None
     recognised: str = ""
 
 
@@ -139,11 +150,13 @@ class Plan(Value):
     """The answer of `plan`.
 
     run_id   the run that made the plan; what a later run finds in its history names the old one
+    at       when, by the worker's clock
     visible  the search attributes are registered
     """
 
     actions: tuple[PlannedAction, ...]
     run_id: str
+    at: AwareDatetime
     earlier: EarlierStep | None
     visible: bool
 
@@ -169,10 +182,15 @@ class SendOrder(Value):
 
 
 class SendReport(Value):
-    """The answer of `execute`. `before`: what a look right before the send saw."""
+    """The answer of `execute`.
+
+    lost    not the attempt's own word: its worker may still be sending, until its deadline
+    before  what a look right before the send saw
+    """
 
     outcome: Sending
     why: str = ""
+    lost: bool = False
     receipt: Receipt | None = None
     retry_after: float | None = None
     before: Verification | None = None

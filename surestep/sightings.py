@@ -85,7 +85,7 @@ def _first_doubt(record: Facts, at: datetime) -> dict[str, Any]:
     """Something of ours is there although nothing was sent by this run."""
     if record.doubt or record.closed:
         return {}
-    return {"doubt": doubt_of(record, None, at), "key_dead": True, "spent": record.spent + 1}
+    return {"doubt": doubt_of(record, None, at, at), "key_dead": True, "spent": record.spent + 1}
 
 
 def _missed(record: Facts, evidence: ev.Looked, looks: Looks) -> Facts:

@@ -22,7 +22,6 @@ from surestep.protocol import (
     RECORDS,
     STEP_WORKFLOW,
     WATCH_WORKFLOW,
-    ActionInput,
     EarlierStep,
     StepInput,
     WatchInput,
@@ -38,7 +37,7 @@ from workflows.inbox import (
     with_any_number_of_inputs,
 )
 from workflows.planning import Planning
-from workflows.records import Records, undo_ids
+from workflows.records import Records
 
 # Far below the server's own limits, so that a step parked for months stays quick to load.
 EVENTS_LIMIT = 1000
@@ -67,8 +66,7 @@ class AgentStep:
         await workflow.wait_condition(workflow.all_handlers_finished)
         if self._renewing:
             carried = {"records": self._records.all(), "earlier": None}
-            workflow.continue_as_new(step.model_copy(update=carried))
-        await self._watch_what_ended(step)
+            workflow.continue_as_new(step.model_copy(update=carried | self._records.told))
         return StepOutcome(
             step_id=workflow.info().workflow_id,
             run=step.run,
@@ -84,8 +82,10 @@ class AgentStep:
         else:
             await self._one_after_the_other(names)
         failed = any(self._records[name].state not in DONE for name in names)
-        if step.undo_on_failure and failed:
-            await self._undo(list(reversed(names)), step)
+        if step.undo_on_failure and failed and not self._renewing:
+            await self._undo(list(reversed(names)))
+        if not self._renewing:
+            await self._watch_what_ended(step)
 
     async def _one_after_the_other(self, names: list[str]) -> None:
         """R16: no action runs on one that is not settled, nor on one that had no effect."""
@@ -134,8 +134,11 @@ class AgentStep:
         if report.before:
             looked = ev.Looked(at=now, started=started, verification=report.before)
             self._records.learn(name, looked)
-        ended = report.model_dump(exclude={"before", "receipt"})
-        self._records.learn(name, ev.Attempted(at=now, receipt=report.receipt, **ended))
+        latest = now + self._records[name].contract.timeout if report.lost else None
+        ended = report.model_dump(exclude={"before", "receipt", "lost"})
+        self._records.learn(
+            name, ev.Attempted(at=now, latest=latest, receipt=report.receipt, **ended)
+        )
 
     async def _look(self, name: str) -> None:
         started = self._clock.now()
@@ -169,18 +172,13 @@ class AgentStep:
         """Whether a loop that waits has to go round although its own record has not changed."""
         return self._renewing or self._was_reset or _too_long()
 
-    async def _undo(self, names: list[str], step: StepInput) -> None:
+    async def _undo(self, names: list[str]) -> None:
         """R15: undo what is confirmed, each by an action of its own."""
         for name in names:
             record = self._records[name]
-            if record.undo_tool is None or not may_compensate(record):
+            if record.undo is None or not may_compensate(record):
                 continue
-            ids = undo_ids(record)
-            (undo,) = ids
-            if undo not in self._records:
-                order = ActionInput(tool=record.undo_tool, name=undo, arguments=record.arguments)
-                plan = await self._planning.ask((order,), carried=True, undo=True)
-                self._records.add(plan, ids, step.run, subject=record.confirmation)
+            undo = self._records.add_undo(record)
             await self._settle(undo)
             if self._renewing:
                 return
@@ -189,10 +187,13 @@ class AgentStep:
                 self._records.learn(name, ev.Compensated(at=self._clock.now(), receipt=receipt))
 
     async def _plan(self, step: StepInput) -> None:
-        # Records count only from the run before this one, not from whoever copies its input.
+        """Plan what has no record yet. Records count only from the run before this one, not from
+        whoever copies its input."""
         carried = bool(step.records) and workflow.info().continued_run_id is not None
-        self._records.carry(step.records if carried else ())
-        plan = await self._planning.ask(step.actions, carried=carried, earlier=step.earlier)
+        if carried:
+            self._records.carry(step)
+        new = [one for one in step.actions if (one.name or one.tool) not in self._records]
+        plan = await self._planning.ask(new, carried=carried, earlier=step.earlier)
         step_id = workflow.info().workflow_id
         ids = {one.name: action_id(step_id, one.name) for one in plan.actions}
         self._records.add(plan, ids, step.run)
@@ -235,7 +236,7 @@ class AgentStep:
             self._was_reset = False
             since = workflow.info().workflow_start_time
             self._records.may_have_been_sent(EarlierStep(since=since, why="the step was reset"))
-            await self._planning.ask((), carried=True, undo=True)
+            await self._planning.ask((), carried=True, again=True)
 
     @workflow.signal(name=DECIDE, description="Decide an unknown action; one JSON object")
     @handles_any_number_of_inputs

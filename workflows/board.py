@@ -20,6 +20,7 @@ _UNKNOWN_SINCE = SearchAttributeKey.for_datetime(visibility.UNKNOWN_SINCE)
 _RUN = SearchAttributeKey.for_keyword(visibility.RUN)
 _ANOMALY = SearchAttributeKey.for_keyword_list(visibility.ANOMALY)
 
+ATTRIBUTE_LIMIT = 1800  # bytes, with room for how they are written
 UNKNOWN = object()
 ATTRIBUTES = [key.name for key in (_STATE, _TOOL, _NEEDS_HUMAN, _UNKNOWN_SINCE, _RUN, _ANOMALY)]
 
@@ -44,7 +45,7 @@ class Board:
         self._upsert(
             {
                 _STATE: worst_state(list(records)).value,
-                _TOOL: sorted({one.tool for one in records}),
+                _TOOL: _within_limit(sorted({one.tool for one in records})),
                 _NEEDS_HUMAN: bool(unknown or anomalies),
                 _UNKNOWN_SINCE: min(unknown, default=None),
                 _RUN: self._run or None,
@@ -62,3 +63,14 @@ class Board:
                 self._shown[key.name] = value
         if updates:
             workflow.upsert_search_attributes(updates)
+
+
+def _within_limit(names: list[str]) -> list[str]:
+    """As many as fit: the server terminates a workflow whose attribute is over 2048 bytes."""
+    kept, room = [], ATTRIBUTE_LIMIT
+    for name in names:
+        room -= len(name) + 4
+        if room < 0:
+            break
+        kept.append(name)
+    return kept

@@ -1,8 +1,9 @@
 """Time that replays the same way.
 
-Right after a local activity `workflow.now()` is not the same in a replay (it differs by some
-milliseconds), and a record that holds it could decide otherwise. Until the next workflow task the
-time from before the local activity is used, which errs to the safe side: nothing was sent before.
+Around a local activity `workflow.now()` is not the same in a replay: it differs by milliseconds, or
+by more where the activity was slow. A record that holds it could decide otherwise. Until the next
+workflow task the time that `plan` recorded is used. It is a worker's, the only one that is; SLACK
+covers what that clock is off.
 """
 
 from datetime import datetime

@@ -16,6 +16,7 @@ from surestep.evidence import Sending, Verification, unknown
 from surestep.protocol import (
     EXECUTE,
     FENCE,
+    LOOK_FIRST_LIMIT,
     PLAN,
     SENDING,
     VERIFY,
@@ -30,7 +31,8 @@ from surestep.record import Record
 
 ONCE = RetryPolicy(maximum_attempts=1)
 
-# A dead worker is noticed after this long; the worker beats three times as often.
+# A dead worker is noticed after this long; the worker beats three times as often. The first beat is
+# the mark, so a look before the send must be quicker than this.
 HEARTBEAT = timedelta(seconds=10)
 
 # The activity ends by itself at its deadline; this is for the case that it cannot.
@@ -64,7 +66,8 @@ async def execute(record: Record, *, run_id: str, look_first: bool, room: int) -
         before=record.before,
         receipt=record.subject,
     )
-    longest = contract.timeout * (2 if look_first else 1) + MARGIN
+    look = timedelta(seconds=LOOK_FIRST_LIMIT if look_first else 0)
+    longest = contract.timeout + look + MARGIN
     try:
         report: SendReport = await workflow.execute_activity(
             EXECUTE,
@@ -96,12 +99,16 @@ def report_of(error: ActivityError) -> SendReport:
                 why = f"the worker was lost before it sent anything ({name})"
                 return SendReport(outcome=Sending.NOT_SENT, why=why)
             why = f"the worker was lost after it began to send ({name})"
-            return SendReport(outcome=Sending.AMBIGUOUS, why=why)
+            return SendReport(outcome=Sending.AMBIGUOUS, lost=True, why=why)
         case ApplicationError(type=kind):
-            return SendReport(outcome=Sending.AMBIGUOUS, why=f"the attempt failed with {kind}")
+            return SendReport(
+                outcome=Sending.AMBIGUOUS, lost=True, why=f"the attempt failed with {kind}"
+            )
         case cause:
             kind = type(cause).__name__
-            return SendReport(outcome=Sending.AMBIGUOUS, why=f"the attempt ended with {kind}")
+            return SendReport(
+                outcome=Sending.AMBIGUOUS, lost=True, why=f"the attempt ended with {kind}"
+            )
 
 
 async def verify(record: Record, *, room: int) -> Verification:

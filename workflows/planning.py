@@ -25,10 +25,10 @@ class Planning:
         *,
         carried: bool,
         earlier: EarlierStep | None = None,
-        undo: bool = False,
+        again: bool = False,
     ) -> Plan:
         """The plan; raises what `plan` raised for input that cannot be used."""
-        info, before = workflow.info(), self._clock.now()
+        info = workflow.info()
         order = PlanOrder(
             actions=tuple(actions),
             step_id=info.workflow_id,
@@ -38,12 +38,12 @@ class Planning:
             run_attempt=info.attempt,
             carried=carried,
             earlier=earlier,
-            undo=undo,
+            again=again,
         )
         try:
             plan = await dispatch.plan(order)
         except ActivityError as error:
             raise error.cause or error from error
-        self._clock.hold(before)
+        self._clock.hold(max(plan.at, info.workflow_start_time))
         self.run_id = plan.run_id
         return plan

@@ -1,13 +1,14 @@
 """The records of one step: what is known, who is told, and what people and services send in."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from surestep import evidence as ev
 from surestep.decision import Decision, Ruling
 from surestep.evidence import Evidence, Receipt
 from surestep.identity import RESULTS_LIMIT, undo_id, wire_key
-from surestep.protocol import EarlierStep, Plan
+from surestep.protocol import EarlierStep, Plan, StepInput
 from surestep.record import Record
 from surestep.record import plan as planned
 from surestep.ruling import rule
@@ -53,37 +54,64 @@ class Records:
         """Bytes of JSON that one result may have, so that all of them fit into one payload."""
         return RESULTS_LIMIT // max(len(self._by_name), 4)
 
-    def carry(self, records: Sequence[Record]) -> None:
+    @property
+    def told(self) -> dict[str, Any]:
+        """What holds for actions that are planned later as well; a renewal carries it."""
+        return {"earlier_run": self._earlier, "stop": self._stop}
+
+    def carry(self, step: StepInput) -> None:
         """Take over what the run before this one knew."""
+        records = step.records
+        self._earlier, self._stop = step.earlier_run, step.stop
         self._carried = bool(records)
         self._by_name |= {record.name: record for record in records}
 
-    def add(
-        self, plan: Plan, ids: dict[str, str], run: str, subject: Receipt | None = None
-    ) -> None:
+    def add(self, plan: Plan, ids: dict[str, str], run: str) -> None:
         """Records for planned actions; then what came in before there were any."""
         for one in plan.actions:
-            if one.name not in self._by_name:
-                self._by_name[one.name] = planned(
+            fields = one.model_dump(exclude={"undo", "contract"})
+            self._add(
+                planned(
                     action_id=ids[one.name],
                     at=self._clock.now(),
-                    undo_tool=one.undo,
-                    subject=subject,
+                    undo=one.undo,
                     contract=one.contract,
-                    **one.model_dump(exclude={"undo", "contract"}),
+                    **fields,
                 )
-                for known in (self._earlier, self._stop):
-                    if known:
-                        self.learn(one.name, known)
+            )
         if self._board is None:
             self._board = Board(visible=plan.visible, run=run, renewed=self._carried)
             if self._carried:
                 self.show()
-            if plan.earlier:
-                self.may_have_been_sent(plan.earlier)
-            for handle in self._waiting:
-                handle()
-            self._waiting.clear()
+        if plan.earlier:
+            self.may_have_been_sent(plan.earlier)
+        for handle in self._waiting:
+            handle()
+        self._waiting.clear()
+
+    def add_undo(self, record: Record) -> str:
+        """The name of the action that undoes `record`; planned now, if it was not before (R15)."""
+        name = f"{record.name}/undo"
+        if record.undo and name not in self._by_name:
+            self._add(
+                planned(
+                    action_id=undo_id(record.action_id),
+                    at=self._clock.now(),
+                    name=name,
+                    arguments=record.arguments,
+                    input_hash=record.input_hash,
+                    subject=record.confirmation,
+                    recognised=record.recognised,
+                    **dict(record.undo),
+                )
+            )
+        return name
+
+    def _add(self, record: Record) -> None:
+        self._by_name[record.name] = record
+        for known in (self._earlier, self._stop):
+            if known:
+                self.learn(record.name, known)
 
     def learn(self, name: str, evidence: Evidence) -> None:
         self._by_name[name] = self._by_name[name].with_evidence(evidence)
@@ -171,8 +199,3 @@ class Records:
             self.show()
         state = records[0].state.value if records else "planned"
         return Ruling(taken=False, why=why, version=0, state=state)
-
-
-def undo_ids(record: Record) -> dict[str, str]:
-    """The name and the actionId of the action that undoes `record`."""
-    return {f"{record.name}/undo": undo_id(record.action_id)}

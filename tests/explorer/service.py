@@ -8,7 +8,7 @@ from surestep.contract import Contract, Effect, KeySupport
 from .clock import whole
 
 QUEUE, TIMEOUT = 2, 3
-LIMIT = 15 + QUEUE + TIMEOUT  # the contract's dispatch_limit: an attempt sends until then
+LIMIT = 15 + QUEUE + 2 * TIMEOUT  # the contract's dispatch_limit: an attempt sends until then
 UNPROMISED_DELAY = 90
 UNPROMISED_LAG = 70
 
