@@ -10,11 +10,11 @@ PIP_QUIET := --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv demo test check format-check lint contracts types explore format lock
+.PHONY: help .venv demo test check format-check lint contracts types explore matrix format lock
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z.]+:.*## / {printf "  %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
-	@echo 'Variables: PYTHON=$(PYTHON) (interpreter), DEPTH=$(DEPTH) (explore), ARGS="..." (demo, test, lock)'
+	@echo 'Variables: PYTHON=$(PYTHON) (interpreter), DEPTH=$(DEPTH) (explore), ARGS="..." (demo, test, matrix, lock)'
 
 .venv: $(INSTALLED) ## create or refresh the environment from requirements.lock
 
@@ -49,6 +49,9 @@ types: $(INSTALLED)
 
 explore: $(INSTALLED) ## walk every order of events around one action, DEPTH events deep
 	$(BIN)/python -m tests.explorer --depth $(DEPTH)
+
+matrix: $(INSTALLED) ## run every fault against every contract and write docs/matrix.md
+	$(BIN)/python -m tests.matrix $(ARGS)
 
 format: $(INSTALLED) ## format the code and apply the safe lint fixes
 	$(BIN)/ruff check --fix-only

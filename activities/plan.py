@@ -89,7 +89,7 @@ class Planner:
         return EarlierStep(since=since, why=why)
 
     async def _server_time(self, order: PlanOrder) -> datetime:
-        """When the present workflow task began, by the server: the earlier run had ended by then."""
+        """When this workflow task began, by the server's clock: the earlier run had ended."""
         run_id = activity.info().workflow_run_id
         handle = self._client.get_workflow_handle(order.step_id, run_id=run_id)
         task = (await handle.describe()).raw_description.pending_workflow_task

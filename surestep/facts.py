@@ -12,6 +12,7 @@ from surestep.evidence import Closed, Finding, Receipt, State, Verification
 from surestep.identity import wire_key
 from surestep.value import Value
 
+RESPONSE = "the service's response"  # `confirmed_by`, where an attempt was answered
 WORD_OF = "the word of"  # what `confirmed_by` starts with where only a human says so
 
 
@@ -207,7 +208,8 @@ class Facts(Value):
         if self.closed is None or not self.spent or not self.contract.watch:
             return None
         # A second attempt without a key rests on the promise that the first cannot land any more.
-        unprotected = self.contract.key is None and (self.doubt or self.spent > 1)
+        again = self.spent > 1 or (self.spent and self.confirmed_by == RESPONSE)
+        unprotected = self.contract.key is None and (self.doubt or again)
         if self.closed.state is State.NOT_FOUND or unprotected:
             return self.closed.at + self.contract.watch
         return None

@@ -8,7 +8,7 @@ from surestep.confirmation import happened
 from surestep.contract import Effect
 from surestep.decision import Verdict
 from surestep.evidence import Evidence, Receipt, Sending, State
-from surestep.facts import WORD_OF, Facts, Looks
+from surestep.facts import RESPONSE, WORD_OF, Facts, Looks
 from surestep.knowledge import in_doubt, know, named, pause
 from surestep.policy import RETRY_CAP, backoff
 from surestep.ruling import rule
@@ -122,7 +122,7 @@ def _attempted(record: Facts, evidence: ev.Attempted) -> Facts:
     if outcome is Sending.ANSWERED and record.contract.response_proves:
         known = record.model_copy(update=changes)
         found, said = (receipt or Receipt(),), f"{words} succeeded"
-        return happened(known, at, "the service's response", found, said=said)
+        return happened(known, at, RESPONSE, found, said=said)
     changes |= in_doubt(record, since, evidence.latest or at, at)
     changes |= {"accepted": receipt or Receipt(), "accepted_at": at}  # R11
     changes |= {"not_before": at + pause(evidence.retry_after)}
