@@ -16,7 +16,7 @@ def looked(record: Facts, evidence: ev.Looked) -> Facts:
     looks = _counted(record.looks, evidence)
     changes: dict[str, Any] = {"looks": looks}
     if record.in_flight and not record.spent:
-        changes["before"] = seen
+        record = record.model_copy(update={"before": seen})
     match looks.finding:
         case Finding.CONFIRMED:
             return happened(record, at, "a lookup", seen.matches, **changes)
