@@ -79,7 +79,7 @@ async def look(name: str, args: Charge, call: Call) -> Verification:
 def careful(name: str, at: str, **promised: object) -> Tool:
     """A tool for the world's service `at`, with what its contract promises."""
     looks = bool(promised.pop("looks", True))
-    contract = Contract(effect=Effect.IRREVERSIBLE, timeout=3 * QUICK, **promised)  # type: ignore[arg-type]
+    contract = Contract(effect=Effect.IRREVERSIBLE, timeout=2 * QUICK, **promised)  # type: ignore[arg-type]
     tool = Tool(name, Charge, contract, recognise="order")
 
     @tool.execute
