@@ -9,8 +9,10 @@ import pytest
 from surestep import Ambiguous, NotSent, Receipt, Refused, Surestep
 from surestep.embedded_process import free_port
 from surestep.evidence import Finding
+from surestep.handle import StepHandle
 from surestep.postgresql import failures
 from tests.postgresql.bank import Transfer, call
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("postgresql")
 
@@ -232,12 +234,19 @@ async def test_a_step_whose_commit_was_cut_ends_with_one_effect(
     assert bank.transfers() == 1
 
 
+async def told_of_the_table(handle: StepHandle) -> bool:
+    """Whether the step's record says that the table is missing."""
+    return any(
+        "surestep_actions" in line.text for record in await handle.records() for line in record.log
+    )
+
+
 async def test_a_step_waits_for_the_migration_and_then_completes(working, bank, step_id):
     bank.ask("DROP TABLE surestep_actions")
     tool = bank.tool()
     async with working(tool) as surestep:
         handle = await surestep.start(step_id, tool(account=1, cents=10))
-        await bank.until(lambda: bank.sessions() > 0)
+        await eventually(lambda: told_of_the_table(handle))
         await bank.database.migrate()
         outcome = await handle.outcome()
     assert outcome.state == "confirmed"
