@@ -10,7 +10,6 @@ from surestep.knowledge import know, named
 
 ANOMALIES_LIMIT = 20
 
-ENDED_WITHOUT_EFFECT = (State.NOT_FOUND, State.REJECTED)
 
 
 def happened(
@@ -35,11 +34,20 @@ def happened(
         if decision.verdict is Verdict.ABANDON:
             why = f"{decision.author} said that it did not happen; {source} found it"
             record = with_anomaly(record, AnomalyKind.CONTRADICTED, at, why)
-    if record.closed and record.closed.state in ENDED_WITHOUT_EFFECT:
+    if ended_without_effect(record):
         record = landed_late(record, at, State.CONFIRMED, f"{source} found it{named(found)}")
     if known is None:
         changes |= {"confirmation": found, "confirmed_by": source}
     return know(record, at, text, quiet=known is not None, decision=None, **changes)
+
+
+def ended_without_effect(record: Facts) -> bool:
+    """Whether the verdict knows of no effect, and nothing has contradicted it yet."""
+    if record.closed is None:
+        return False
+    if record.closed.state is State.UNKNOWN:
+        return all(known.kind is not AnomalyKind.LATE for known in record.anomalies)
+    return record.closed.state in (State.NOT_FOUND, State.REJECTED)
 
 
 def landed_late(record: Facts, at: datetime, state: State, what: str) -> Facts:

@@ -43,6 +43,17 @@ class KeySupport(Value):
         return min(lifetime, FOREVER)
 
 
+class ApprovalRule(Value):
+    """A human approves before the first send (R19); `Tool.approve_if` says for which arguments.
+
+    expires  how long the question stands; after that the action is not run
+    valid    how long after the approval the action may begin; after that it is asked again
+    """
+
+    expires: timedelta = timedelta(days=1)
+    valid: timedelta = timedelta(hours=1)
+
+
 class Contract(Value):
     """What the service promises, and how patient to be with it.
 
@@ -57,6 +68,8 @@ class Contract(Value):
     completes_within how long an accepted operation may take before a person is asked
     watch            how long an ended action is watched for an effect that lands late
     look_first       look before the first send where the service ignores our key
+    approval         a human must approve before the first send; None: nobody is asked
+    overdue_after    how long a question may stand until somebody else is told; None: for ever
     """
 
     effect: Effect
@@ -73,6 +86,8 @@ class Contract(Value):
     watch: timedelta = timedelta(days=1)
     look_first: bool = True
     ask: bool = False
+    approval: ApprovalRule | None = None
+    overdue_after: timedelta | None = timedelta(hours=4)
 
     @property
     def dispatch_limit(self) -> timedelta:
@@ -101,12 +116,15 @@ class Contract(Value):
         for name in ("timeout", "queue", "patience", "completes_within"):
             if getattr(self, name) <= ZERO:
                 raise ContractError(f"{name} must be longer than zero")
-        for name in ("in_flight", "visibility_lag", "watch"):
+        for name in ("in_flight", "visibility_lag", "watch", "overdue_after"):
             value = getattr(self, name)
             if value is not None and value < ZERO:
                 raise ContractError(
                     f"{name} must not be negative; leave it out where nothing is promised"
                 )
+        rule = self.approval
+        if rule and (rule.expires <= ZERO or rule.valid <= ZERO):
+            raise ContractError("expires and valid of an approval must be longer than zero")
         for name, value in self:
             if isinstance(value, timedelta) and value > FOREVER:
                 raise ContractError(f"{name} is longer than a century; leave it out instead")

@@ -195,11 +195,17 @@ class Fenced(Value):
 
 
 class Decided(Value):
-    """A human's decision arrived."""
+    """A human's decision arrived.
+
+    objection  why it says nothing, whatever the record knows: its signature, its author, its age
+    needs_another  one more person must say the same
+    """
 
     kind: Literal["decided"] = "decided"
     at: AwareDatetime
     decision: Decision
+    objection: str | None = None
+    needs_another: bool = False
 
 
 class Unreadable(Value):
@@ -224,6 +230,13 @@ class Asked(Value):
     kind: Literal["asked"] = "asked"
     at: AwareDatetime
     why: str
+
+
+class Escalated(Value):
+    """The question has stood for too long; somebody else is told."""
+
+    kind: Literal["escalated"] = "escalated"
+    at: AwareDatetime
 
 
 class Compensated(Value):
@@ -254,6 +267,7 @@ Evidence = Annotated[
     | Unreadable
     | CancelRequested
     | Asked
+    | Escalated
     | Compensated
     | Closed,
     Field(discriminator="kind"),

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import AwareDatetime
 
 from surestep.contract import Contract
-from surestep.decision import Decision
+from surestep.decision import Approval, Decision, Verdict
 from surestep.evidence import Closed, Finding, Receipt, State, Verification
 from surestep.identity import wire_key
 from surestep.value import Value
@@ -74,6 +74,13 @@ class UndoPlan(Value):
     can_verify: bool
 
 
+class Agreement(Value):
+    """One person's word where two must say the same."""
+
+    verdict: Verdict
+    by: str
+
+
 class Facts(Value):
     """Everything that a record knows; `surestep.record.Record` adds how it learns.
 
@@ -87,6 +94,11 @@ class Facts(Value):
     stop         why nothing more may be sent
     subject      the confirmed effect that this action undoes
     before       what a look right before the first send saw
+    overdue      since when the open question has stood for too long
+    patient_until  a human said to keep looking, and is not asked before
+    agreed       decisions that one more person must agree to
+    left         a human said that nobody will ever know
+    undo_asked   who wants the confirmed effect undone
     """
 
     action_id: str
@@ -97,6 +109,7 @@ class Facts(Value):
     contract: Contract
     can_verify: bool
     can_fence: bool = False
+    needs_approval: bool = False
     planned_at: AwareDatetime
     undo: UndoPlan | None = None
     recognised: str = ""
@@ -129,6 +142,12 @@ class Facts(Value):
     stop: str | None = None
     asked: AwareDatetime | None = None
     asked_why: str = ""
+    overdue: AwareDatetime | None = None
+    patient_until: AwareDatetime | None = None
+    approval: Approval | None = None
+    agreed: tuple[Agreement, ...] = ()
+    left: str | None = None
+    undo_asked: str | None = None
     decision: Decision | None = None
     decided: tuple[str, ...] = ()
     refused_decisions: int = 0
@@ -146,7 +165,7 @@ class Facts(Value):
             if self.rejection:
                 return State.REJECTED
             return State.SENT if self.in_flight else State.PLANNED
-        if self.asked:
+        if self.asked or self.patient_until:
             return State.UNKNOWN
         return State.ACCEPTED if self.accepted else State.SENT
 
@@ -210,6 +229,6 @@ class Facts(Value):
         # A second attempt without a key rests on the promise that the first cannot land any more.
         again = self.spent > 1 or (self.spent and self.confirmed_by == RESPONSE)
         unprotected = self.contract.key is None and (self.doubt or again)
-        if self.closed.state is State.NOT_FOUND or unprotected:
+        if self.closed.state in (State.NOT_FOUND, State.UNKNOWN) or unprotected:
             return self.closed.at + self.contract.watch
         return None

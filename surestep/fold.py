@@ -6,9 +6,9 @@ from typing import Any
 from surestep import evidence as ev
 from surestep.confirmation import happened
 from surestep.contract import Effect
-from surestep.decision import Verdict
+from surestep.decision import Approval, Decision, Verdict
 from surestep.evidence import Evidence, Receipt, Sending, State
-from surestep.facts import RESPONSE, WORD_OF, Facts, Looks
+from surestep.facts import RESPONSE, WORD_OF, Agreement, Facts, Looks
 from surestep.knowledge import in_doubt, know, named, pause
 from surestep.policy import RETRY_CAP, backoff
 from surestep.ruling import rule
@@ -42,7 +42,10 @@ def fold(record: Facts, evidence: Evidence) -> Facts:
         case ev.CancelRequested():
             return _cancel_requested(record, evidence)
         case ev.Asked(at=at, why=why):
-            return know(record, at, f"a human is asked: {why}", asked=at, asked_why=why)
+            said = f"a human is asked: {why}"
+            return know(record, at, said, asked=at, asked_why=why, overdue=None, patient_until=None)
+        case ev.Escalated(at=at):
+            return know(record, at, "overdue: nobody has answered", news=False, overdue=at)
         case ev.Compensated(at=at, receipt=receipt):
             closed = ev.Closed(at=at, state=State.COMPENSATED, why="undone by the action's undo")
             return know(record, at, f"undone{named(receipt)}", closed=closed)
@@ -64,6 +67,9 @@ def _earlier_run(record: Facts, evidence: ev.EarlierRun) -> Facts:
         key_dead=record.key_dead or evidence.since is None,
         inherited=True,
         decision=None,  # it may have been carried out
+        approval=None,  # it may have been used
+        agreed=(),
+        left=None,
         version=record.version + VERSIONS_OF_A_RUN,
         **in_doubt(record, evidence.since, _until_deadline(record, evidence.at), evidence.at),
     )
@@ -131,24 +137,44 @@ def _attempted(record: Facts, evidence: ev.Attempted) -> Facts:
 
 def _decided(record: Facts, evidence: ev.Decided) -> Facts:
     decision, at = evidence.decision, evidence.at
-    ruling = rule(record, decision, at)
-    said = f"{decision.author} decided to {decision.verdict}"
+    ruling = rule(record, evidence)
+    said = f"{decision.author} decided to {decision.verdict.replace('_', ' ')}"
     if not ruling.taken:
         return _refused(record, at, f"{said}: refused, {ruling.why}")
+    note = f" ({decision.note})" if decision.note else ""
     ids = (*record.decided, decision.id) if decision.id else record.decided
     changes: dict[str, Any] = {"decided": ids[-IDS_LIMIT:]}
-    if decision.verdict is Verdict.CONFIRM:
-        receipt = Receipt(id=decision.receipt_id, status=f"asserted by {decision.author}")
-        changes |= {"confirmation": receipt, "confirmed_by": f"{WORD_OF} {decision.author}"}
-        changes |= {"decision": None}
-    elif record.doubt is None:
-        changes |= {"stop": f"abandoned by {decision.author}"}
-    else:
-        # Looking starts afresh: what was seen before the decision does not count.
-        looks = Looks(total=record.looks.total)
-        changes |= {"decision": decision.model_copy(update={"at": at}), "looks": looks}
-    note = f" ({decision.note})" if decision.note else ""
-    return know(record, at, f"{said}{note}", **changes)
+    if evidence.needs_another:
+        agreed = (*record.agreed, Agreement(verdict=decision.verdict, by=decision.author))
+        text = f"{said}{note}; one more person must agree"
+        return know(record, at, text, news=False, agreed=agreed[-IDS_LIMIT:], **changes)
+    return know(record, at, f"{said}{note}", agreed=(), **changes, **_obeyed(record, decision, at))
+
+
+def _obeyed(record: Facts, decision: Decision, at: datetime) -> dict[str, Any]:
+    """The changes that a decision makes once it is taken."""
+    match decision.verdict:
+        case Verdict.CONFIRM:
+            receipt = Receipt(id=decision.receipt_id, status=f"asserted by {decision.author}")
+            word = f"{WORD_OF} {decision.author}"
+            return {"confirmation": receipt, "confirmed_by": word, "decision": None}
+        case Verdict.KEEP_LOOKING:
+            return {"asked": None, "overdue": None, "patient_until": decision.until}
+        case Verdict.LEAVE_UNKNOWN:
+            return {"left": f"left unknown by {decision.author}", "decision": None}
+        case Verdict.UNDO:
+            return {"undo_asked": decision.author}
+        case Verdict.APPROVE:
+            approval = Approval(by=decision.author, at=at)
+            return {"approval": approval, "asked": None, "overdue": None}
+        case Verdict.REFUSE:
+            return {"stop": f"refused by {decision.author}"}
+        case _ if record.doubt is None:
+            return {"stop": f"abandoned by {decision.author}"}
+        case _:
+            # Looking starts afresh: what was seen before the decision does not count.
+            looks = Looks(total=record.looks.total)
+            return {"decision": decision.model_copy(update={"at": at}), "looks": looks}
 
 
 def _refused(record: Facts, at: datetime, text: str) -> Facts:

@@ -11,7 +11,9 @@ LOG_LIMIT = 40  # lines; the first and the latest are kept
 LINE_LIMIT = 200  # characters
 LONGEST_PAUSE = 86_400.0  # seconds
 
-ABSENT: dict[str, Any] = {"doubt": None, "absent": True, "asked": None, "setbacks": 0}
+NOBODY_ASKED: dict[str, Any] = {"asked": None, "overdue": None, "patient_until": None}
+
+ABSENT: dict[str, Any] = {"doubt": None, "absent": True, "setbacks": 0, **NOBODY_ASKED}
 """The changes once it is proven that nothing happened and nothing will (R6)."""
 
 
@@ -62,8 +64,8 @@ def in_doubt(
         "spent": record.spent + 1,
         "absent": False,
         "looks": Looks(total=record.looks.total),
-        "asked": None,
         "setbacks": 0,
+        **NOBODY_ASKED,
     }
 
 

@@ -8,7 +8,8 @@ from surestep.contract import Effect
 from surestep.decision import Verdict
 from surestep.evidence import State
 from surestep.facts import Facts, Line
-from surestep.policy import doubt_in_words, next_look, next_watch
+from surestep.policy import next_look, next_watch
+from surestep.reasons import doubt_in_words
 from surestep.ruling import verdicts
 
 

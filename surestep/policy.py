@@ -6,6 +6,7 @@
     Fence    make the receiver refuse this key from now on
     Wait     until `until`, or until evidence arrives
     Ask      put the question to a human, once; looking goes on
+    Escalate tell somebody else that the question has stood for too long
     Finish   the action has ended as `state`
 """
 
@@ -15,7 +16,9 @@ from datetime import datetime, timedelta
 from surestep.contract import Effect
 from surestep.decision import Decision, Verdict
 from surestep.evidence import Finding, State
+from surestep.consent import approval_question, needs_approval
 from surestep.facts import Facts
+from surestep.reasons import doubt_in_words
 
 RETRY_CAP = timedelta(minutes=5)  # between attempts that provably did nothing
 POLL_CAP = timedelta(minutes=1)  # between looks at an accepted operation, and between fences
@@ -52,12 +55,17 @@ class Ask:
 
 
 @dataclass(frozen=True)
+class Escalate:
+    since: datetime
+
+
+@dataclass(frozen=True)
 class Finish:
     state: State
     why: str
 
 
-Move = Send | Verify | Fence | Wait | Ask | Finish
+Move = Send | Verify | Fence | Wait | Ask | Escalate | Finish
 
 
 def next_move(record: Facts, now: datetime) -> Move:
@@ -70,6 +78,8 @@ def next_move(record: Facts, now: datetime) -> Move:
         return Finish(State.CONFIRMED, f"confirmed by {record.confirmed_by}")
     if record.doubt is None:
         return _nothing_in_doubt(record, now)
+    if record.left:
+        return Finish(State.UNKNOWN, record.left)
     if record.decision:
         return _obey(record, record.decision, now)
     return _in_doubt(record, now)
@@ -88,7 +98,22 @@ def _nothing_in_doubt(record: Facts, now: datetime) -> Move:
         return Finish(
             State.NOT_FOUND, f"{record.spent} attempts may have left, and none was applied"
         )
-    return _send(record, now)  # R18
+    return _with_approval(record, now) if needs_approval(record, now) else _send(record, now)  # R18
+
+
+def _with_approval(record: Facts, now: datetime) -> Move:
+    """R19: a human says yes to exactly these arguments before anything is sent."""
+    rule = record.contract.approval
+    if record.asked is None or rule is None:
+        return Ask(approval_question(record))
+    expires = record.asked + rule.expires
+    if now >= expires:
+        why = f"nobody approved it until {expires:%Y-%m-%d %H:%M:%S %Z}; it was not run"
+        return Finish(State.NOT_FOUND, why)
+    overdue = overdue_at(record)
+    if overdue and overdue <= now:
+        return Escalate(record.asked)
+    return Wait(min(overdue, expires) if overdue else expires)
 
 
 def _in_doubt(record: Facts, now: datetime) -> Move:
@@ -105,7 +130,11 @@ def _in_doubt(record: Facts, now: datetime) -> Move:
     ask = None if under_key else ask_at(record)
     if ask and ask <= now:
         return Ask(doubt_in_words(record))
-    times = [time for time in (look, under_key, None if under_key else fence, ask) if time]
+    overdue = overdue_at(record)
+    if record.asked and overdue and overdue <= now:
+        return Escalate(record.asked)
+    fence = None if under_key else fence
+    times = [time for time in (look, under_key, fence, ask, overdue) if time]
     if not times:
         return Wait(None)
     return Verify(look) if look and look == min(times) else Wait(min(times))
@@ -174,6 +203,8 @@ def _may_send_under_key(record: Facts, now: datetime) -> datetime | None:
         return None
     if record.spent >= contract.sends or (record.can_verify and not record.looks.count):
         return None
+    if record.needs_approval and record.approval is None:
+        return None  # R19: what was sent before is not known, so neither is who approved it
     at = max(now, doubt.at + backoff(record.spent, RETRY_CAP), record.not_before or now)
     last_commit = at + contract.dispatch_limit + contract.in_flight_bound
     return at if last_commit < record.key_since + contract.key.lifetime else None
@@ -218,6 +249,8 @@ def ask_at(record: Facts) -> datetime | None:
     doubt, contract = record.doubt, record.contract
     if record.asked or doubt is None:
         return None
+    if record.patient_until:
+        return record.patient_until
     if record.trace:
         return doubt.at
     if record.accepted and record.accepted_at:
@@ -228,6 +261,14 @@ def ask_at(record: Facts) -> datetime | None:
     if not record.can_verify and (not record.can_fence or record.keys_unknown):
         return record.landing_until or doubt.at  # before that, nobody can know
     return max(doubt.at, record.conclusive_from or doubt.at) + contract.patience
+
+
+def overdue_at(record: Facts) -> datetime | None:
+    """When somebody else is told that the question still stands; None: never, or told already."""
+    limit = record.contract.overdue_after
+    if record.asked is None or record.overdue or limit is None:
+        return None
+    return record.asked + limit
 
 
 def next_watch(record: Facts, now: datetime) -> Verify | None:
@@ -245,30 +286,6 @@ def may_compensate(record: Facts) -> bool:
     return record.state is State.CONFIRMED and not any(
         anomaly.kind == "duplicate" for anomaly in record.anomalies
     )
-
-
-def doubt_in_words(record: Facts) -> str:
-    """Why the truth cannot be known by itself, in one sentence without a full stop."""
-    if record.trace:
-        return record.trace
-    if record.rejection:
-        return (
-            f"an earlier attempt may have happened, and a later one was refused: {record.rejection}"
-        )
-    if record.accepted:
-        return "the service accepted the request and has not said how it ended"
-    if not record.can_verify:
-        return "the request may have left, and this tool has no lookup"
-    if record.looks.finding is Finding.UNKNOWN:
-        return f"the request may have left, and the last lookup failed: {record.looks.why}"
-    if record.keys_unknown:
-        return f"the request may have left, and {record.sticky}"
-    if record.contract.settles_after is None:
-        return (
-            "the request may have left, the lookup does not show it, and the contract does not "
-            "promise when a miss would prove anything"
-        )
-    return "the request may have left, and the lookups have not settled it"
 
 
 def backoff(failures: int, cap: timedelta) -> timedelta:

@@ -18,6 +18,8 @@ PLAN: Final = "plan"
 EXECUTE: Final = "execute"
 VERIFY: Final = "verify"
 FENCE: Final = "fence"
+EXAMINE: Final = "examine"
+NOTIFY: Final = "notify"
 
 DECIDE: Final = "decide"
 NOTICE: Final = "notice"
@@ -142,6 +144,7 @@ class PlannedAction(Value):
     contract: Contract
     can_verify: bool
     can_fence: bool
+    needs_approval: bool = False
     undo: UndoPlan | None = None
     recognised: str = ""
 
@@ -152,6 +155,7 @@ class Plan(Value):
     run_id   the run that made the plan; what a later run finds in its history names the old one
     at       when, by the worker's clock
     visible  the search attributes are registered
+    notifies  this deployment tells people of questions
     """
 
     actions: tuple[PlannedAction, ...]
@@ -159,6 +163,7 @@ class Plan(Value):
     at: AwareDatetime
     earlier: EarlierStep | None
     visible: bool
+    notifies: bool = False
 
 
 class SendOrder(Value):

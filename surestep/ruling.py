@@ -1,28 +1,39 @@
-"""Whether a human's decision is taken. Each has one right, recorded answer (R13)."""
+"""Whether a human's decision is taken. Each has one right, recorded answer (R13, R19)."""
 
 from datetime import datetime
 
+from surestep.consent import awaits_approval
 from surestep.decision import Decision, Ruling, Verdict
+from surestep.evidence import Decided
 from surestep.facts import Facts
+from surestep.policy import may_compensate
+
+ENDS_OR_WAITS = (Verdict.ABANDON, Verdict.KEEP_LOOKING, Verdict.LEAVE_UNKNOWN)
 
 
 def verdicts(record: Facts) -> tuple[Verdict, ...]:
     """The verdicts that the record accepts now."""
-    if record.closed or record.confirmation:
+    if record.confirmation:
+        undoable = record.undo and may_compensate(record) and not record.undo_asked
+        return (Verdict.UNDO,) if undoable else ()
+    if record.closed:
         return ()
     if record.doubt is None:
-        return () if record.stop or record.rejection else (Verdict.ABANDON,)
-    if record.stop:
-        return (Verdict.CONFIRM, Verdict.ABANDON)
-    return (Verdict.CONFIRM, Verdict.RETRY, Verdict.ABANDON)
+        if record.stop or record.rejection:
+            return ()
+        return (Verdict.APPROVE, Verdict.REFUSE) if awaits_approval(record) else (Verdict.ABANDON,)
+    if record.left:
+        return ()
+    return (Verdict.CONFIRM, *(() if record.stop else (Verdict.RETRY,)), *ENDS_OR_WAITS)
 
 
-def rule(record: Facts, decision: Decision, at: datetime) -> Ruling:
+def rule(record: Facts, evidence: Decided) -> Ruling:
     """Taken or not, and why. Pure: applying it is the record's fold."""
-    why = _objection(record, decision, at)
+    decision = evidence.decision
+    why = evidence.objection or _objection(record, decision, evidence.at)
     return Ruling(
         taken=why is None,
-        why=why or _promise(record, decision),
+        why=why or _promise(record, evidence),
         version=record.version,
         state=record.state.value,
     )
@@ -31,23 +42,62 @@ def rule(record: Facts, decision: Decision, at: datetime) -> Ruling:
 def _objection(record: Facts, decision: Decision, at: datetime) -> str | None:
     if decision.id and decision.id in record.decided:
         return f"decision {decision.id} was taken before; nothing more was done"
-    if record.closed or record.confirmation:
-        why = record.closed.why if record.closed else f"confirmed by {record.confirmed_by}"
-        return f"too late: the action is already {record.state} ({why})"
+    allowed = verdicts(record)
+    if (record.closed or record.confirmation) and decision.verdict not in allowed:
+        return _too_late(record, decision)
+    if decision.expires and at >= decision.expires:
+        return f"it expired at {decision.expires:%Y-%m-%d %H:%M:%S %Z}"
     pending = record.decision
     if pending and not _overrides(decision, pending):
         return f"already decided: {pending.author} said {pending.verdict}, and it is being done"
+    stale = _stale(record, decision)
+    if stale:
+        return stale
+    if decision.verdict not in allowed:
+        names = ", ".join(allowed) or "no decision"
+        return f"in state {record.state} the action accepts {names}"
+    if decision.verdict is Verdict.APPROVE:
+        return _unapprovable(record, decision, at)
+    if decision.until and decision.until <= at:
+        return f"`until` is not ahead: it was received at {at:%Y-%m-%d %H:%M:%S %Z}"
+    if decision.verdict not in (Verdict.RETRY, Verdict.ABANDON) or record.doubt is None:
+        return None
+    return _unsafe(record, decision, at)
+
+
+def _too_late(record: Facts, decision: Decision) -> str:
+    if decision.verdict is Verdict.UNDO and record.confirmation:
+        if record.undo is None:
+            return "its tool has no undo"
+        return "it is being undone already" if record.undo_asked else "it cannot be undone twice"
+    why = record.closed.why if record.closed else f"confirmed by {record.confirmed_by}"
+    return f"too late: the action is already {record.state} ({why})"
+
+
+def _stale(record: Facts, decision: Decision) -> str | None:
     if decision.version is not None and decision.version != record.version:
         return (
             f"it answers version {decision.version}, and the record is at version "
             f"{record.version}: look at it again, then decide"
         )
-    allowed = verdicts(record)
-    if decision.verdict not in allowed:
-        names = ", ".join(allowed) or "no decision"
-        return f"in state {record.state} the action accepts {names}"
-    if decision.verdict is Verdict.CONFIRM or record.doubt is None:
-        return None
+    if decision.input_hash is not None and decision.input_hash != record.input_hash:
+        return (
+            f"it answers the arguments {decision.input_hash}, and the action has "
+            f"{record.input_hash}: look at it again, then decide"
+        )
+    return None
+
+
+def _unapprovable(record: Facts, decision: Decision, at: datetime) -> str | None:
+    if decision.version is None and decision.input_hash is None:
+        return "it does not say what it approves: name the version or the input_hash that you saw"
+    rule = record.contract.approval
+    if rule and record.asked and at >= record.asked + rule.expires:
+        return f"the question expired at {record.asked + rule.expires:%Y-%m-%d %H:%M:%S %Z}"
+    return None
+
+
+def _unsafe(record: Facts, decision: Decision, at: datetime) -> str | None:
     if record.inherited and decision.version is None:
         # Temporal delivers what was said to the run before a reset to the new run again.
         return "it may have been said of an earlier run: name the version that you have seen"
@@ -67,17 +117,27 @@ def _overrides(new: Decision, pending: Decision) -> bool:
 
     The same verdict may come again with `accept_duplicate`, where no lookup answers.
     """
-    if new.verdict is Verdict.CONFIRM:
-        return True
     if new.verdict is pending.verdict:
         return new.accept_duplicate and not pending.accept_duplicate
-    return new.verdict is Verdict.ABANDON
+    return new.verdict in (Verdict.CONFIRM, Verdict.ABANDON, Verdict.LEAVE_UNKNOWN)
 
 
-def _promise(record: Facts, decision: Decision) -> str:
+def _promise(record: Facts, evidence: Decided) -> str:
     """What happens now."""
-    if decision.verdict is Verdict.CONFIRM:
-        return "taken: the action is confirmed on your word"
+    decision = evidence.decision
+    if evidence.needs_another:
+        return "recorded: one more person must say the same"
+    match decision.verdict:
+        case Verdict.CONFIRM:
+            return "taken: the action is confirmed on your word"
+        case Verdict.KEEP_LOOKING:
+            return f"taken: a human is asked again at {decision.until:%Y-%m-%d %H:%M:%S %Z}"
+        case Verdict.LEAVE_UNKNOWN:
+            return "taken: the action ends as unknown, and is watched"
+        case Verdict.UNDO:
+            return "taken: it is undone now"
+        case Verdict.APPROVE:
+            return "taken: it is sent now"
     if record.doubt is None:
         return "taken: nothing more is sent"
     if not record.can_verify:

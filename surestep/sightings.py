@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from surestep import evidence as ev
-from surestep.confirmation import ENDED_WITHOUT_EFFECT, happened, landed_late, with_anomaly
+from surestep.confirmation import ended_without_effect, happened, landed_late, with_anomaly
 from surestep.evidence import Finding, Receipt, State
 from surestep.facts import AnomalyKind, Facts, Looks
 from surestep.knowledge import ABSENT, doubt_of, know
@@ -55,7 +55,7 @@ def _counted(looks: Looks, evidence: ev.Looked) -> Looks:
 
 def _pending(record: Facts, evidence: ev.Looked, changes: dict[str, Any]) -> Facts:
     seen, at = evidence.verification, evidence.at
-    if record.closed and record.closed.state in ENDED_WITHOUT_EFFECT:
+    if ended_without_effect(record):
         record = landed_late(record, at, State.UNKNOWN, "a lookup found it under way")
     changes |= {"accepted": record.accepted or (seen.matches[0] if seen.matches else Receipt())}
     changes |= {"accepted_at": record.accepted_at or at}
@@ -66,7 +66,7 @@ def _pending(record: Facts, evidence: ev.Looked, changes: dict[str, Any]) -> Fac
 def _traced(record: Facts, evidence: ev.Looked, trace: str, changes: dict[str, Any]) -> Facts:
     """A part of the effect, or a deviating one (R8)."""
     at, text = evidence.at, f"a lookup saw a trace; {trace}"
-    if record.closed and record.closed.state in ENDED_WITHOUT_EFFECT:
+    if ended_without_effect(record):
         record = landed_late(record, at, State.UNKNOWN, f"a lookup saw a trace; {trace}")
     count = len(evidence.verification.matches)
     if count > 1:

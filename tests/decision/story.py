@@ -163,7 +163,10 @@ class Story:
                     self.now = max(self.now, until)
 
     def ruling(self, verdict: Verdict, **details: Any) -> Ruling:
-        return rule(self.record, Decision(verdict=verdict, **details), self.now)
+        return rule(
+            self.record,
+            ev.Decided(at=self.now, decision=Decision(verdict=verdict, **details)),
+        )
 
     @property
     def move(self) -> Move:

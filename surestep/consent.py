@@ -1,0 +1,35 @@
+"""Approval before sending (R19): when it is needed, and the question. Pure."""
+
+from datetime import datetime
+
+from surestep.decision import Verdict
+from surestep.facts import Facts
+
+
+def needs_approval(record: Facts, now: datetime) -> bool:
+    """Whether a human must say yes before anything is sent.
+
+    A decision to retry is such a yes. An approval that has waited too long is asked for again.
+    """
+    rule = record.contract.approval
+    if rule is None or not record.needs_approval:
+        return False
+    if record.decision and record.decision.verdict is Verdict.RETRY:
+        return False
+    return record.approval is None or now >= record.approval.at + rule.valid
+
+
+def awaits_approval(record: Facts) -> bool:
+    """Whether the open question is one for approval."""
+    return record.asked is not None and record.doubt is None and record.needs_approval
+
+
+def approval_question(record: Facts) -> str:
+    """What a human is asked, in one sentence without a full stop."""
+    what = f"{record.tool} of {record.recognised}" if record.recognised else record.tool
+    if record.approval:
+        return (
+            f"{what} was approved by {record.approval.by} at "
+            f"{record.approval.at:%Y-%m-%d %H:%M:%S %Z}, and that is too long ago to begin it now"
+        )
+    return f"{what} must be approved before it is sent"

@@ -1,0 +1,70 @@
+"""What crosses to the activities that deal with people: decisions to examine, and messages."""
+
+from enum import StrEnum
+
+from pydantic import AwareDatetime
+
+from surestep.contract import Effect
+from surestep.decision import Decision
+from surestep.value import Value
+
+
+class ExamineOrder(Value):
+    """The input of `examine`: a decision that was received, and what it is about.
+
+    by_signal  it came as a signal, so the server knows when; otherwise it came just now
+    requester  who asked for the step, in the agent's words
+    agreed     who has said the same before, where two must
+    """
+
+    decision: Decision
+    action_id: str
+    tool: str
+    effect: Effect
+    input_hash: str
+    requester: str
+    by_signal: bool
+    agreed: tuple[str, ...] = ()
+
+
+class Examined(Value):
+    """The answer of `examine`.
+
+    at             when the decision was received, by the server's clock where it knows
+    by             who made it, proven by signature; None: only claimed
+    objection      why it says nothing; None: it may be taken
+    needs_another  one more person must say the same
+    """
+
+    at: AwareDatetime
+    by: str | None = None
+    objection: str | None = None
+    needs_another: bool = False
+
+
+class Occasion(StrEnum):
+    """Why people are told."""
+
+    QUESTION = "question"
+    OVERDUE = "overdue"
+    ANOMALY = "anomaly"
+
+
+class NotifyOrder(Value):
+    """The input of `notify`: what people are told. No arguments, no results, no secrets.
+
+    id          the same for every repetition of this message, so that a receiver knows it again
+    recognised  the one argument by which a person knows the action
+    """
+
+    id: str
+    occasion: Occasion
+    step_id: str
+    run_id: str
+    action: str
+    tool: str
+    state: str
+    recognised: str
+    why: str
+    since: AwareDatetime
+    verdicts: tuple[str, ...] = ()
