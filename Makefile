@@ -57,13 +57,13 @@ format: $(INSTALLED) ## format the code and apply the safe lint fixes
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 
-# uv resolves for every supported Python at once. Two of its markers say nothing to us and go:
+# uv resolves for every supported Python at once. Some of its markers say nothing to us and go:
 # Windows, where this Makefile does not run, and PyPy, which Temporal's SDK does not support.
 lock: ## recompile requirements.lock from pyproject.toml (ARGS=--upgrade for newer releases)
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install $(PIP_QUIET) 'uv>=0.9,<1'
 	build/lock/bin/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
 		--no-header --no-annotate --quiet --output-file requirements.lock $(ARGS)
-	sed -e "/ ; sys_platform == 'win32'$$/d" -e "s/ ; platform_python_implementation != 'PyPy'$$//" \
+	sed -e "/ ; sys_platform == 'win32'$$/d" -e "s/ ; .*platform_python_implementation != 'PyPy'$$//" \
 		requirements.lock > build/lock/requirements.lock
 	mv build/lock/requirements.lock requirements.lock

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import typer
 
-from surestep.cli import check, decide, demo, setup, show, start, unresolved
+from surestep.cli import check, decide, demo, keys, setup, show, start, unresolved
 from surestep.cli import list as list_
 from surestep.cli.exits import epilog
 
@@ -26,6 +26,7 @@ app.command("show", epilog=show.EPILOG)(show.show)
 app.command("unresolved", epilog=unresolved.EPILOG)(unresolved.unresolved)
 app.command("decide", epilog=decide.EPILOG)(decide.decide)
 app.command("check", epilog=check.EPILOG)(check.check_tool)
+app.add_typer(keys.app, name="keys")
 app.command("setup", epilog=setup.EPILOG)(setup.setup)
 app.command("demo", epilog=demo.EPILOG)(demo.demo)
 

@@ -13,11 +13,15 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from activities.examine import Examiner
 from activities.execute import Executor
 from activities.look import Observer
+from activities.notify import Notifier
 from activities.plan import Planner
+from surestep.authority import Authority
 from surestep.connection import connection
 from surestep.errors import SurestepError
+from surestep.notification.channel import Channels
 from surestep.protocol import TASK_QUEUE
 from surestep.settings import Settings
 from surestep.tool import Tools
@@ -42,18 +46,28 @@ def build_worker(
     *,
     task_queue: str = TASK_QUEUE,
     grace: timedelta = timedelta(seconds=60),
+    notifier: Notifier | None = None,
+    authority: Authority | None = None,
 ) -> Worker:
-    """A worker that knows `tools`. `grace`: how long a stop waits for an attempt in flight."""
+    """A worker that knows `tools`.
+
+    grace      how long a stop waits for an attempt in flight
+    notifier   who tells people; None: nobody is told
+    authority  who may decide; None: whoever can reach the cluster
+    """
     observer = Observer(tools)
+    notifier = notifier or Notifier()
     return Worker(
         client,
         task_queue=task_queue,
         workflows=WORKFLOWS,
         activities=[
-            Planner(tools, client).plan,
+            Planner(tools, client, notifies=notifier.tells).plan,
             Executor(tools).execute,
             observer.verify,
             observer.fence,
+            notifier.notify,
+            Examiner(authority, client).examine,
         ],
         workflow_runner=workflow_runner(),
         graceful_shutdown_timeout=grace,
@@ -67,13 +81,20 @@ async def serve() -> None:
     """Run until SIGTERM or SIGINT, then let every attempt in flight report."""
     settings = Settings.from_environment()
     tools = load_tools(settings.tools)
+    channels = Channels.of(settings)
+    authority = _authority(settings, tools)
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with AsyncExitStack() as stack:
         connected = await stack.enter_async_context(connection(settings))
         worker = build_worker(
-            connected.client, tools, task_queue=settings.task_queue, grace=settings.grace
+            connected.client,
+            tools,
+            task_queue=settings.task_queue,
+            grace=settings.grace,
+            notifier=Notifier(channels, ui_url=connected.ui_url),
+            authority=authority,
         )
         await stack.enter_async_context(worker)
         names = ", ".join(tool.name for tool in tools)
@@ -82,6 +103,18 @@ async def serve() -> None:
             logger.info("Web UI: %s", connected.ui_url)
         await stop.wait()
         logger.info("stopping; attempts in flight have %s to report", settings.grace)
+
+
+def _authority(settings: Settings, tools: Tools) -> Authority | None:
+    """Who may decide; what the file names and no tool is called may be misspelt."""
+    if settings.decision_keys is None:
+        logger.info("decisions are taken unsigned: SURESTEP_DECISION_KEYS is not set")
+        return None
+    authority = Authority.load(settings.decision_keys)
+    logger.info("decisions must be signed, by %s", ", ".join(authority.people))
+    for name in sorted(authority.unknown_tools({tool.name for tool in tools})):
+        logger.warning("%s names the tool %s, unknown here", settings.decision_keys, name)
+    return authority
 
 
 def main() -> int:

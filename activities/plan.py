@@ -11,7 +11,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from surestep.errors import InvalidArguments, InvalidStepId, UnknownTool
 from surestep.facts import UndoPlan
-from surestep.identity import check_name, check_step_id
+from surestep.identity import UNDO, check_name, check_step_id, undo_id
 from surestep.protocol import (
     NOTHING_SENT,
     PLAN,
@@ -20,6 +20,7 @@ from surestep.protocol import (
     Plan,
     PlannedAction,
     PlanOrder,
+    Undoes,
 )
 from surestep.tool import Tool, Tools
 from surestep.visibility import SEARCH_ATTRIBUTES
@@ -31,9 +32,10 @@ NOT_TO_BE_ASKED = (RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.PERMISSION_DENIED)
 class Planner:
     """Runs as a local activity: its answer is in the history before anything is dispatched (R1)."""
 
-    def __init__(self, tools: Tools, client: Client) -> None:
+    def __init__(self, tools: Tools, client: Client, *, notifies: bool = False) -> None:
         self._tools = tools
         self._client = client
+        self._notifies = notifies
         self._visible = False
 
     @activity.defn(name=PLAN)
@@ -48,21 +50,34 @@ class Planner:
         earlier, visible = await asyncio.gather(self._earlier(order), self._registered())
         run_id = activity.info().workflow_run_id or ""
         at = await self._server_time(order) if earlier else datetime.now(UTC)
-        return Plan(actions=actions, run_id=run_id, at=at, earlier=earlier, visible=visible)
+        return Plan(
+            actions=actions,
+            run_id=run_id,
+            at=at,
+            earlier=earlier,
+            visible=visible,
+            notifies=self._notifies,
+        )
 
     def _planned(self, action: ActionInput, order: PlanOrder) -> PlannedAction:
-        check_step_id(order.step_id)
         name = action.name or action.tool
+        if order.undoes:
+            _check_undo(order.undoes, order, name)
+        else:
+            check_step_id(order.step_id)
+            check_name(name)
         tool = self._tools[action.tool]
         made = tool.action(action.arguments)
         return PlannedAction(
-            name=check_name(name),
+            name=name,
             tool=tool.name,
             arguments=made.arguments,
             input_hash=made.input_hash,
             contract=tool.contract,
             can_verify=tool.verify_with is not None,
             can_fence=tool.fence_with is not None,
+            needs_approval=tool.needs_approval(made.arguments),
+            subject=order.undoes.receipt if order.undoes else None,
             undo=_undo(tool),
             recognised=tool.recognised(made.arguments),
         )
@@ -155,6 +170,18 @@ def _undo(tool: Tool) -> UndoPlan | None:
         return None
     sees = tool.undo.verify_with is not None
     return UndoPlan(tool=tool.undo.name, contract=tool.undo.contract, can_verify=sees)
+
+
+def _check_undo(undoes: Undoes, order: PlanOrder, name: str) -> None:
+    """An undo of an ended step's action is a step under the undo's own key, and nothing else."""
+    step_id, _, action = undoes.action_id.rpartition("/")
+    check_step_id(step_id)
+    check_name(action)
+    if order.step_id != undo_id(undoes.action_id) or name != UNDO or len(order.actions) > 1:
+        raise InvalidArguments(
+            f"the undo of {undoes.action_id} is the step {undo_id(undoes.action_id)!r} with the "
+            f"one action {UNDO!r}: use Surestep.undo"
+        )
 
 
 def _distinct(names: list[str]) -> None:

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from surestep.contract import Contract, Effect, KeySupport
+from surestep.contract import ApprovalRule, Contract, Effect, KeySupport
 from surestep.decision import Decision, Ruling, Verdict
 from surestep.errors import (
     Ambiguous,
@@ -12,6 +12,7 @@ from surestep.errors import (
     InvalidArguments,
     InvalidStepId,
     NoSuchStep,
+    NothingToUndo,
     NotSent,
     Refused,
     StepConflict,
@@ -43,6 +44,7 @@ __all__ = [
     "Action",
     "Advice",
     "Ambiguous",
+    "ApprovalRule",
     "Call",
     "CannotConnect",
     "Contract",
@@ -55,6 +57,7 @@ __all__ = [
     "KeySupport",
     "NoSuchStep",
     "NotSent",
+    "NothingToUndo",
     "Outcome",
     "Receipt",
     "Refused",

@@ -11,7 +11,6 @@ from surestep.knowledge import know, named
 ANOMALIES_LIMIT = 20
 
 
-
 def happened(
     record: Facts,
     at: datetime,

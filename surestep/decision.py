@@ -28,7 +28,7 @@ class Decision(Value):
     by, note          who and why; recorded as claimed, unless the decision is signed
     id                applied once; a second decision of the same id changes nothing
     version           the record version that the human saw; an older one is refused as stale
-    input_hash        the arguments that the human saw; with `approve`, this or the version is needed
+    input_hash        the arguments that the human saw; `approve` needs this or the version
     receipt_id        with `confirm`: the service's own id of the effect
     until             with `keep_looking`: when a human is asked again
     accept_duplicate  with `retry`: go on even where no lookup can rule out a first effect

@@ -89,6 +89,10 @@ class NoSuchStep(SurestepError):
     """There is no step of this id, or retention has removed it."""
 
 
+class NothingToUndo(SurestepError):
+    """The action is not confirmed, so there is nothing to undo (R15)."""
+
+
 class CannotConnect(SurestepError):
     """No Temporal server answers at the address; the message says what to do."""
 

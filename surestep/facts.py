@@ -228,7 +228,8 @@ class Facts(Value):
             return None
         # A second attempt without a key rests on the promise that the first cannot land any more.
         again = self.spent > 1 or (self.spent and self.confirmed_by == RESPONSE)
-        unprotected = self.contract.key is None and (self.doubt or again)
+        sees = self.can_verify and self.contract.key is None
+        unprotected = sees and (self.doubt or again)
         if self.closed.state in (State.NOT_FOUND, State.UNKNOWN) or unprotected:
             return self.closed.at + self.contract.watch
         return None

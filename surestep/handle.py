@@ -46,7 +46,7 @@ class StepHandle:
     """One step by its id; the newest run of it."""
 
     def __init__(self, client: Client, step_id: str, ui_url: str | None = None) -> None:
-        self._client = client
+        self.client = client
         self.step_id = step_id
         self._ui_url = ui_url
 
@@ -57,7 +57,7 @@ class StepHandle:
 
         if self._ui_url is None:
             return None
-        return workflow_url(self._ui_url, self._client.namespace, self.step_id)
+        return workflow_url(self._ui_url, self.client.namespace, self.step_id)
 
     async def outcome(self, *, within: timedelta | None = None) -> StepOutcome:
         """Wait until the step is settled. Raises StepPending after `within`, and StepFailed."""
@@ -87,7 +87,7 @@ class StepHandle:
             wait = PATIENT
 
     async def _result(self) -> StepOutcome:
-        handle = self._client.get_workflow_handle(self.step_id, result_type=StepOutcome)
+        handle = self.client.get_workflow_handle(self.step_id, result_type=StepOutcome)
         try:
             outcome: StepOutcome = await handle.result()
             return outcome
@@ -115,7 +115,11 @@ class StepHandle:
 
     async def describe(self) -> WorkflowExecutionDescription:
         """Temporal's own description of the newest run."""
-        return await self._client.get_workflow_handle(self.step_id).describe()
+        return await self.client.get_workflow_handle(self.step_id).describe()
+
+    async def is_open(self) -> bool:
+        """Whether the newest run goes on."""
+        return (await self.describe()).status is WorkflowExecutionStatus.RUNNING
 
     async def exists(self) -> bool:
         """Whether Temporal knows the step."""
@@ -138,7 +142,7 @@ class StepHandle:
 
         Raises RPCError where none answers in time.
         """
-        handle = self._client.get_workflow_handle(self.step_id)
+        handle = self.client.get_workflow_handle(self.step_id)
         last = len(QUERY_WAITS)
         for number, wait in enumerate(QUERY_WAITS, start=1):
             try:
@@ -153,10 +157,10 @@ class StepHandle:
 
     async def submitted(self, run_id: str | None = None) -> StepInput:
         """The input of a run, the newest by default, from its history."""
-        handle = self._client.get_workflow_handle(self.step_id, run_id=run_id)
+        handle = self.client.get_workflow_handle(self.step_id, run_id=run_id)
         async for event in handle.fetch_history_events(page_size=1):
             started = event.workflow_execution_started_event_attributes
-            (step,) = await self._client.data_converter.decode(started.input.payloads, [StepInput])
+            (step,) = await self.client.data_converter.decode(started.input.payloads, [StepInput])
             return step  # type: ignore[no-any-return]
         raise StepFailed(f"step {self.step_id!r} has no history")
 
@@ -174,14 +178,14 @@ class StepHandle:
         if status is not WorkflowExecutionStatus.FAILED:
             return False
         try:
-            await self._client.get_workflow_handle(self.step_id, run_id=run_id).result()
+            await self.client.get_workflow_handle(self.step_id, run_id=run_id).result()
         except WorkflowFailureError as error:
             return isinstance(error.cause, ApplicationError) and error.cause.type in NOTHING_SENT
         return False
 
     async def last_that_may_have_sent(self) -> WorkflowExecution | None:
         """The newest run that did not end for its input, as far as retention remembers."""
-        runs = [run async for run in self._client.list_workflows(f"WorkflowId = '{self.step_id}'")]
+        runs = [run async for run in self.client.list_workflows(f"WorkflowId = '{self.step_id}'")]
         for run in sorted(runs, key=lambda run: run.start_time, reverse=True):
             if not await self.sent_nothing(run.status, run.run_id):
                 return run

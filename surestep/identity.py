@@ -25,7 +25,8 @@ ACTIONS_LIMIT = 100
 
 _STEP_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+=-]*")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_UNDO = "undo"
+UNDO = "undo"
+UNDO_SUFFIX = ".undo"  # of the tool that undoes
 _EXACT_FLOAT = 2**53
 
 
@@ -52,7 +53,7 @@ def check_name(name: str) -> str:
             f"action name {name!r} must be 1 to {NAME_LIMIT} ASCII letters, digits and . _ -, "
             "starting with a letter or digit"
         )
-    if name == _UNDO:
+    if name == UNDO:
         raise InvalidStepId("'undo' is reserved for compensations: choose another action name")
     return name
 
@@ -78,7 +79,7 @@ def action_id(step: str, name: str) -> str:
 
 
 def undo_id(action: str) -> str:
-    return f"{action}/{_UNDO}"
+    return f"{action}/{UNDO}"
 
 
 def watch_id(step: str, suffix: str) -> str:

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from surestep.contract import Effect
 from surestep.decision import Verdict
 from surestep.evidence import State
 from surestep.facts import Facts, Line
-from surestep.policy import next_look, next_watch
+from surestep.policy import next_look, next_watch, overdue_at
 from surestep.reasons import doubt_in_words
 from surestep.ruling import verdicts
 
@@ -87,9 +87,7 @@ def details(step_id: str, records: Sequence[Facts], notes: list[str], now: datet
     parts = [
         "| action | tool | state | proven | next look |\n|---|---|---|---|---|\n" + "\n".join(rows)
     ]
-    parts += [
-        _question(step_id, record) for record in records if record.doubt and not record.closed
-    ]
+    parts += [_question(step_id, record, now) for record in records if _is_open(record)]
     anomalies = [
         f"- **{anomaly.kind}** at {when(anomaly.at)}: {anomaly.why}"
         for record in records
@@ -104,41 +102,101 @@ def details(step_id: str, records: Sequence[Facts], notes: list[str], now: datet
     return "\n\n".join(parts)
 
 
+def _is_open(record: Facts) -> bool:
+    return record.closed is None and bool(record.doubt or record.asked)
+
+
 def _refusals(record: Facts) -> list[Line]:
     return [
         line for line in record.log if "refused, " in line.text or "could not be read" in line.text
     ]
 
 
-def _question(step_id: str, record: Facts) -> str:
+def _question(step_id: str, record: Facts, now: datetime) -> str:
+    """What happened, what is proven, what is forbidden, what was found, what comes, what to do."""
     lines = [
         f"### {record.name}: {record.state}",
         "",
-        f"- Why: {_cell(record.asked_why or doubt_in_words(record))}",
+        f"- What happened: {_cell(happened(record))}",
+        f"- Proven: {_cell(proven(record))}",
         f"- Forbidden now: {forbidden(record)}",
     ]
+    if record.trace:
+        lines.append(f"- Found: {_cell(record.trace)}")
+    lines.append(f"- Next, by itself: {_cell(next_by_itself(record, now))}")
+    lines += [
+        f"- {_cell(agreement.by)} said {agreement.verdict}; one more person must agree"
+        for agreement in record.agreed
+    ]
+    lines += ["", "To decide, *Send a Signal* or *Send an Update* `decide`, with one of:"]
+    for verdict in verdicts(record):
+        said = decision_json(record, verdict, now)
+        lines += ["", f"{MEANING[verdict]}:", "", "```json", said, "```"]
+    terminal = f"python starter.py decide {step_id}/{record.name}"
+    lines += ["", "or in a terminal, which asks step by step:", "", "```", terminal, "```"]
+    return "\n".join(lines)
+
+
+MEANING = {
+    Verdict.CONFIRM: "It happened",
+    Verdict.RETRY: "It did not happen; do it again",
+    Verdict.ABANDON: "It did not happen; do not do it",
+    Verdict.KEEP_LOOKING: "Keep looking, and ask again then",
+    Verdict.LEAVE_UNKNOWN: "Nobody will ever know; go on with that",
+    Verdict.UNDO: "It happened; undo it",
+    Verdict.APPROVE: "It may be done, once, with exactly these arguments",
+    Verdict.REFUSE: "It must not be done",
+}
+
+
+def happened(record: Facts) -> str:
+    """What happened so far, in one sentence without a full stop."""
     if record.decision:
         author, verdict = record.decision.author, record.decision.verdict
-        lines.append(f"- Decided, not yet carried out: {verdict}, by {_cell(author)}")
-    lines += ["", "Signal or update `decide`, with one of:", "", "```json"]
-    lines += [decision_json(record, verdict) for verdict in verdicts(record)]
-    lines += ["```", "", "or in a terminal:", "", "```"]
-    lines += [decision_command(step_id, record, verdict) for verdict in verdicts(record)]
-    return "\n".join([*lines, "```"])
+        return f"{author} decided to {verdict}; it is not carried out yet"
+    why = record.asked_why if record.asked else ""
+    if record.doubt:
+        why = why or doubt_in_words(record)
+    late = f", overdue since {when(record.overdue)}" if record.overdue else ""
+    asked = f"; a human is asked since {when(record.asked)}{late}" if record.asked else ""
+    return f"{why or 'nothing was sent yet'}{asked}"
 
 
-def decision_json(record: Facts, verdict: Verdict) -> str:
+def next_by_itself(record: Facts, now: datetime) -> str:
+    """What comes next if no human does anything."""
+    rule = record.contract.approval
+    if record.doubt is None and record.asked and rule:
+        return f"if nobody approves it until {when(record.asked + rule.expires)}, it is not run"
+    look = looks_next(record, now)
+    parts = ["no look, the tool has no lookup" if look.startswith("never") else f"a look: {look}"]
+    if record.patient_until:
+        parts.append(f"a human is asked again at {when(record.patient_until)}")
+    overdue = overdue_at(record)
+    if overdue:
+        parts.append(f"somebody else is told at {when(overdue)}")
+    return "; ".join(parts)
+
+
+def decision_json(record: Facts, verdict: Verdict, now: datetime) -> str:
     """The input of the signal `decide`, ready to paste."""
-    blank = {"action": record.name, "verdict": verdict.value, "version": record.version}
-    return json.dumps({**blank, "by": "YOUR NAME", "note": "HOW YOU KNOW"})
+    said: dict[str, object] = {"action": record.name, "verdict": verdict.value}
+    said["version"] = record.version
+    if verdict is Verdict.APPROVE:
+        said["input_hash"] = record.input_hash
+    if verdict is Verdict.KEEP_LOOKING:
+        said["until"] = f"{now + timedelta(days=1):%Y-%m-%dT%H:%M:00Z}"
+    return json.dumps({**said, "by": "YOUR NAME", "note": "HOW YOU KNOW"})
 
 
 def decision_command(step_id: str, record: Facts, verdict: Verdict) -> str:
     """The command that decides, ready to paste."""
-    named = " --id SERVICE-ID" if verdict is Verdict.CONFIRM else ""
+    more = {
+        Verdict.CONFIRM: " --id SERVICE-ID",
+        Verdict.KEEP_LOOKING: " --until 24h",
+    }.get(verdict, "")
     return (
         f"python starter.py decide {step_id}/{record.name} {verdict.value} "
-        f'--version {record.version} --note "HOW YOU KNOW"{named}'
+        f'--version {record.version} --note "HOW YOU KNOW"{more}'
     )
 
 

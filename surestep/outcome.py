@@ -50,6 +50,7 @@ class Outcome(Value):
     evidence: tuple[Line, ...] = ()
     anomalies: tuple[Anomaly, ...] = ()
     cancel_requested: bool = False
+    ended: bool = False
 
     @property
     def result(self) -> Any:
@@ -57,7 +58,7 @@ class Outcome(Value):
 
     @property
     def advice(self) -> Advice:
-        if self.anomalies:
+        if self.anomalies or (self.ended and self.state is State.UNKNOWN):
             return Advice.STOP
         return _ADVICE.get(self.state, Advice.WAIT)
 
@@ -83,6 +84,16 @@ class Outcome(Value):
                 )
             case State.COMPENSATED:
                 return f"{subject} happened and was undone. Do not call it again."
+            case State.UNKNOWN if self.ended:
+                return (
+                    f"Whether {subject[0].lower()}{subject[1:]} happened will not be known: "
+                    f"{self.why}. Do not call it again, by this or any other tool."
+                )
+            case State.PLANNED if self.why:
+                return (
+                    f"{subject} was not done yet: {self.why}. Do not call it again; it is asked "
+                    "once, and done once if a person agrees. Wait for the outcome."
+                )
             case _:
                 return (
                     f"{subject} may already have happened; its outcome is being verified. "
@@ -153,4 +164,5 @@ def outcome_of(record: Facts) -> Outcome:
         evidence=record.log,
         anomalies=record.anomalies,
         cancel_requested=record.stop is not None,
+        ended=closed is not None,
     )

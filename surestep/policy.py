@@ -13,10 +13,10 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from surestep.consent import approval_question, needs_approval
 from surestep.contract import Effect
 from surestep.decision import Decision, Verdict
 from surestep.evidence import Finding, State
-from surestep.consent import approval_question, needs_approval
 from surestep.facts import Facts
 from surestep.reasons import doubt_in_words
 

@@ -8,6 +8,7 @@ from surestep.contract import Contract
 from surestep.evidence import CancelRequested, EarlierRun, Receipt, Sending, Verification
 from surestep.facts import UndoPlan
 from surestep.identity import ACTIONS_LIMIT, NAME_LIMIT, canonical, input_hash
+from surestep.questions import NotifyOrder
 from surestep.record import Record
 from surestep.value import Value
 
@@ -57,13 +58,22 @@ class EarlierStep(Value):
     why: str
 
 
+class Undoes(Value):
+    """A confirmed effect of a step that has ended, to be undone under the key `{actionId}/undo`."""
+
+    action_id: str
+    receipt: Receipt
+
+
 class StepInput(Value):
     """The input of the workflow AgentStep; plain JSON from any language.
 
     mode             sequential: an action waits until the one before it is confirmed
     undo_on_failure  when an action ends without its effect, undo those confirmed before it
     earlier          set by whoever starts a step again that closed without an outcome
-    records, earlier_run, stop  carried over by continue-as-new
+    requester        who asked for it; in signed mode this person may not approve it
+    undoes           the confirmed effect of another step that this one undoes; it has one action
+    records, earlier_run, stop, untold  carried over by continue-as-new
     """
 
     run: str = Field(default="", max_length=TEXT_LIMIT)
@@ -71,10 +81,13 @@ class StepInput(Value):
     actions: tuple[ActionInput, ...] = Field(min_length=1, max_length=ACTIONS_LIMIT)
     mode: Literal["sequential", "parallel"] = "sequential"
     undo_on_failure: bool = False
+    requester: str = Field(default="", max_length=TEXT_LIMIT)
+    undoes: Undoes | None = None
     earlier: EarlierStep | None = None
     records: tuple[Record, ...] = ()
     earlier_run: EarlierRun | None = None
     stop: CancelRequested | None = None
+    untold: tuple[NotifyOrder, ...] = ()
 
     @property
     def hash(self) -> str:
@@ -131,6 +144,7 @@ class PlanOrder(Value):
     run_attempt: int
     carried: bool
     earlier: EarlierStep | None
+    undoes: Undoes | None = None
     again: bool = False
 
 
@@ -145,6 +159,7 @@ class PlannedAction(Value):
     can_verify: bool
     can_fence: bool
     needs_approval: bool = False
+    subject: Receipt | None = None
     undo: UndoPlan | None = None
     recognised: str = ""
 
@@ -228,4 +243,5 @@ class WatchInput(Value):
     step_id: str
     run: str = ""
     visible: bool
+    notifies: bool = False
     records: tuple[Record, ...]

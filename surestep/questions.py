@@ -31,12 +31,14 @@ class Examined(Value):
     """The answer of `examine`.
 
     at             when the decision was received, by the server's clock where it knows
+    now            when it was examined, by the worker's clock
     by             who made it, proven by signature; None: only claimed
     objection      why it says nothing; None: it may be taken
     needs_another  one more person must say the same
     """
 
     at: AwareDatetime
+    now: AwareDatetime
     by: str | None = None
     objection: str | None = None
     needs_another: bool = False

@@ -138,6 +138,13 @@ def _promise(record: Facts, evidence: Decided) -> str:
             return "taken: it is undone now"
         case Verdict.APPROVE:
             return "taken: it is sent now"
+        case Verdict.REFUSE:
+            return "taken: it is not sent, now or later"
+        case Verdict.RETRY | Verdict.ABANDON:
+            return _promise_of_a_look(record, decision)
+
+
+def _promise_of_a_look(record: Facts, decision: Decision) -> str:
     if record.doubt is None:
         return "taken: nothing more is sent"
     if not record.can_verify:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from surestep.errors import SurestepError
+from surestep.notification.targets import Target, targets
 
 PREFIX: Final = "SURESTEP_"
 
@@ -75,6 +76,22 @@ def _folder(value: Path) -> Path:
         raise ValueError("its ~ names a user whose home is not known") from None
 
 
+def _targets(value: object) -> object:
+    texts = _split(value)
+    return targets(texts) if isinstance(texts, list) else value
+
+
+def _mail_server(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        known = parts.scheme in ("smtp", "smtps") and parts.hostname and parts.port != 0
+    except ValueError:
+        known = False
+    if not known:
+        raise ValueError("it does not start with smtp:// or smtps:// and a host")
+    return value
+
+
 def _base_url(value: str) -> str:
     try:
         parts = urlsplit(value)
@@ -91,12 +108,14 @@ ImportString = Annotated[str, AfterValidator(_import_string)]
 Tools = Annotated[tuple[ImportString, ...], BeforeValidator(_split)]
 Seconds = Annotated[timedelta, BeforeValidator(_seconds), AfterValidator(_not_negative)]
 Folder = Annotated[Path, AfterValidator(_folder)]
+Targets = Annotated[tuple[Target, ...], BeforeValidator(_targets)]
 
 
 class Settings(BaseModel):
     """The settings of one process, frozen; tests may construct it with typed values.
 
-    The field `name` is read from the variable `SURESTEP_NAME`.
+    The field `name` is read from the variable `SURESTEP_NAME`. What can hold credentials has
+    `repr=False`, and no refusal repeats it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
@@ -127,6 +146,43 @@ class Settings(BaseModel):
         description="Base URL of the Temporal Web UI, for links to steps. The embedded server "
         "knows its own.",
         examples=["https://temporal.example.com"],
+    )
+    notify: Targets = Field(
+        default=(),
+        repr=False,
+        description="Who is told of questions and anomalies: webhooks, mailto: and command:, "
+        "separated by commas.",
+        examples=["https://hooks.example.com/surestep,mailto:ops@example.com"],
+    )
+    notify_overdue: Targets = Field(
+        default=(),
+        repr=False,
+        description="Who is told when nobody has answered in time. By default those of "
+        "SURESTEP_NOTIFY.",
+        examples=["command:/usr/local/bin/page-somebody"],
+    )
+    notify_secret: Folder | None = Field(
+        default=None,
+        description="File with the secret that signs the bodies of webhooks (HMAC-SHA256).",
+        examples=["/run/secrets/surestep-notify"],
+    )
+    smtp: Annotated[str, AfterValidator(_mail_server)] | None = Field(
+        default=None,
+        repr=False,
+        description="Mail server for mailto: targets. STARTTLS is demanded unless it is smtps:// "
+        "or ?tls=off; ?from= names the sender.",
+        examples=["smtp://user:password@mail.example.com:587?from=surestep@example.com"],
+    )
+    decision_keys: Folder | None = Field(
+        default=None,
+        description="File that says who may decide, with their public keys (docs/security.md). "
+        "Workers then take signed decisions only.",
+        examples=["/etc/surestep/people.toml"],
+    )
+    signing_key: Folder | None = Field(
+        default=None,
+        description="File with the private key that signs your decisions.",
+        examples=["~/.surestep/ada.pem"],
     )
 
     @classmethod
@@ -188,7 +244,8 @@ def _reason(detail: Any) -> str:
 def _wrong(field: str, value: str, reason: str) -> str:
     row = _row(field)
     default = f" for the default {row.default}" if row.default else ""
+    shown = f"={value!r}" if Settings.model_fields[field].repr else ""
     return (
-        f"{row.variable}={value!r} cannot be used: {reason}. "
+        f"{row.variable}{shown} cannot be used: {reason}. "
         f"Set it to a value such as {row.example}, or unset it{default}."
     )

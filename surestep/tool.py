@@ -9,11 +9,13 @@ from typing import Any, Self, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from surestep.contract import Contract, Effect
+from surestep.contradictions import refuse_contradictions
 from surestep.errors import ContractError, InvalidArguments, UnknownTool, describe_validation
 from surestep.evidence import Receipt, Verification
 from surestep.identity import (
     NAME_LIMIT,
     STEP_INPUT_LIMIT,
+    UNDO_SUFFIX,
     as_uuid,
     canonical,
     check_name,
@@ -86,9 +88,10 @@ Execute = Callable[[Any, Call], Awaitable[Receipt | Accepted]]
 Verify = Callable[[Any, Call], Awaitable[Verification]]
 FenceCall = Callable[[Any, Call], Awaitable[Fence]]
 Sight = Callable[[Any, Call], Awaitable[bool]]
-UNDO_SUFFIX = ".undo"
+Predicate = Callable[[Any], bool]
 
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
+P = TypeVar("P", bound=Predicate)
 
 
 class Tool:
@@ -113,6 +116,7 @@ class Tool:
         self.verify_with: Verify | None = None
         self.fence_with: FenceCall | None = None
         self.sight_with: Sight | None = None
+        self.approved_if: Predicate | None = None
         self.undo: Tool | None = None
         if recognise is not None and recognise not in arguments.model_fields:
             fields = ", ".join(arguments.model_fields)
@@ -141,6 +145,25 @@ class Tool:
         self.sight_with = _asynchronous(self.name, function)
         return function
 
+    def approve_if(self, function: P) -> P:
+        """Say which arguments need the contract's approval; without it, all do. Pure, and quick.
+
+        Raises ContractError if the contract asks for no approval.
+        """
+        if self.contract.approval is None:
+            raise ContractError(
+                f"tool {self.name!r}: approve_if without approval in the contract: add "
+                "approval=ApprovalRule()"
+            )
+        self.approved_if = function
+        return function
+
+    def needs_approval(self, arguments: dict[str, Any]) -> bool:
+        """Whether a human must approve an action with these recorded arguments (R19)."""
+        if self.contract.approval is None:
+            return False
+        return self.approved_if is None or bool(self.approved_if(self.load(arguments)))
+
     def compensate(self, function: F) -> F:
         """Undo a confirmed action; `call.receipt` is what was confirmed. An action of its own."""
         self._undo().execute_with = _asynchronous(self.name, function)
@@ -158,7 +181,9 @@ class Tool:
                     f"tool {self.name!r} compensates, so its name may have "
                     f"{NAME_LIMIT - len(UNDO_SUFFIX)} characters at the most"
                 )
-            contract = self.contract.model_copy(update={"effect": Effect.IRREVERSIBLE, "ask": True})
+            # Whoever asks for an undo, a human or `undo_on_failure`, has agreed to it.
+            changes = {"effect": Effect.IRREVERSIBLE, "ask": True, "approval": None}
+            contract = self.contract.model_copy(update=changes)
             self.undo = Tool(f"{self.name}{UNDO_SUFFIX}", self.arguments, contract)
         return self.undo
 
@@ -222,32 +247,7 @@ class Tool:
 
     def check(self) -> Self:
         """Refuse what contradicts itself: ContractError with the remedy."""
-        name, contract = f"tool {self.name!r}", self.contract
-        if self.execute_with is None:
-            raise ContractError(f"{name} has no execute: add @{self.name}.execute")
-        looks = self.verify_with is not None
-        if contract.visibility_lag is not None and not looks:
-            raise ContractError(
-                f"{name} promises a visibility lag but has no verify: add @{self.name}.verify, "
-                "or leave visibility_lag out"
-            )
-        if contract.effect is Effect.READ and self.undo is not None:
-            raise ContractError(f"{name} only reads, so there is nothing to compensate")
-        if self.undo is not None and self.undo.execute_with is None:
-            raise ContractError(f"{name} verifies a compensation it does not have")
-        knows = looks or self.fence_with is not None or contract.ask
-        if not contract.response_proves and not knows:
-            raise ContractError(
-                f"{name}: a response proves nothing and nothing can be looked up: add verify, "
-                "or set ask=True so that every outcome is put to a human"
-            )
-        if contract.effect is not Effect.READ and contract.key is None and not knows:
-            raise ContractError(
-                f"{name} writes, its service ignores our key and it has no verify: add verify, "
-                "or set ask=True so that every ambiguity is put to a human"
-            )
-        if self.sight_with is not None and not looks:
-            raise ContractError(f"{name} has a sight probe but no verify")
+        refuse_contradictions(self)
         return self
 
 

@@ -8,7 +8,6 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 
 from surestep import visibility
-from surestep.evidence import State
 from surestep.narrative import details
 from surestep.outcome import worst_state
 from surestep.record import Record
@@ -40,14 +39,14 @@ class Board:
         workflow.set_current_details(details(step_id, list(records), list(notes), now))
         if not self.visible:
             return
-        unknown = [one.asked for one in records if one.state is State.UNKNOWN and one.asked]
+        asked = [one.asked for one in records if one.asked and one.closed is None]
         anomalies = sorted({anomaly.kind.value for one in records for anomaly in one.anomalies})
         self._upsert(
             {
                 _STATE: worst_state(list(records)).value,
                 _TOOL: _within_limit(sorted({one.tool for one in records})),
-                _NEEDS_HUMAN: bool(unknown or anomalies),
-                _UNKNOWN_SINCE: min(unknown, default=None),
+                _NEEDS_HUMAN: bool(asked or anomalies),
+                _UNKNOWN_SINCE: min(asked, default=None),
                 _RUN: self._run or None,
                 _ANOMALY: anomalies or None,
             }

@@ -14,9 +14,11 @@ from temporalio.exceptions import (
 
 from surestep.evidence import Sending, Verification, unknown
 from surestep.protocol import (
+    EXAMINE,
     EXECUTE,
     FENCE,
     LOOK_FIRST_LIMIT,
+    NOTIFY,
     PLAN,
     SENDING,
     VERIFY,
@@ -27,6 +29,7 @@ from surestep.protocol import (
     SendOrder,
     SendReport,
 )
+from surestep.questions import Examined, ExamineOrder, NotifyOrder
 from surestep.record import Record
 
 ONCE = RetryPolicy(maximum_attempts=1)
@@ -109,6 +112,34 @@ def report_of(error: ActivityError) -> SendReport:
             return SendReport(
                 outcome=Sending.AMBIGUOUS, lost=True, why=f"the attempt ended with {kind}"
             )
+
+
+async def examine(order: ExamineOrder) -> Examined:
+    """Who made a decision, and when it was received. A local activity: recorded first."""
+    examined: Examined = await workflow.execute_local_activity(
+        EXAMINE,
+        order,
+        result_type=Examined,
+        start_to_close_timeout=timedelta(seconds=30),
+        summary=f"examine {order.decision.verdict} of {order.tool}",
+    )
+    return examined
+
+
+async def notify(order: NotifyOrder) -> None:
+    """Tell people. It is tried for a day; whoever is not reached then sees it in the lists."""
+    try:
+        await workflow.execute_activity(
+            NOTIFY,
+            order,
+            start_to_close_timeout=timedelta(minutes=5),
+            schedule_to_close_timeout=timedelta(days=1),
+            heartbeat_timeout=timedelta(minutes=1),
+            retry_policy=RetryPolicy(maximum_interval=timedelta(minutes=10)),
+            summary=f"tell people: {order.occasion} about {order.action}",
+        )
+    except ActivityError as error:
+        workflow.logger.warning("nobody was told of %s: %s", order.id, error.cause)
 
 
 async def verify(record: Record, *, room: int) -> Verification:

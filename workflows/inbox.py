@@ -38,7 +38,6 @@ class Unread(Value):
 
 M = TypeVar("M", bound=BaseModel)
 Run = TypeVar("Run", bound=Callable[..., Coroutine[Any, Any, Any]])
-Handler = TypeVar("Handler", bound=Callable[..., None])
 
 _EXAMPLE = '{"action": "NAME", "verdict": "confirm", "by": "YOU", "note": "HOW YOU KNOW"}'
 
@@ -50,7 +49,7 @@ class Inputs(Value):
 
 
 def with_any_number_of_inputs(run: Run) -> Run:
-    """For a `run` that takes one RawValue: it gets that, or `Inputs`, or a decoded value.
+    """For a handler that takes one RawValue: it gets that, or `Inputs`, or a decoded value.
 
     Temporal calls a handler with as many arguments as there are payloads, and where that is one
     too many or too few, the task fails for ever. `wraps` keeps the signature that it reads.
@@ -61,16 +60,6 @@ def with_any_number_of_inputs(run: Run) -> Run:
         return await run(self, _single(inputs))
 
     return cast(Run, tolerant)
-
-
-def handles_any_number_of_inputs(handler: Handler) -> Handler:
-    """The same for a signal's handler."""
-
-    @wraps(handler)
-    def tolerant(self: Any, *inputs: Any) -> None:
-        handler(self, _single(inputs))
-
-    return cast(Handler, tolerant)
 
 
 def _single(inputs: Sequence[Any]) -> Any:

@@ -2,68 +2,128 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import RawValue
 
 from surestep import evidence as ev
-from surestep.identity import ACTIONS_LIMIT, RESULTS_LIMIT
+from surestep.evidence import Evidence, Receipt
+from surestep.identity import ACTIONS_LIMIT, RESULTS_LIMIT, wire_key
 from surestep.policy import next_watch
-from surestep.protocol import ACKNOWLEDGE, RECORDS, WATCH_WORKFLOW, WatchInput
+from surestep.protocol import ACKNOWLEDGE, NOTICE, RECORDS, WATCH_WORKFLOW, WatchInput
+from surestep.questions import Occasion
 from surestep.record import Record
 from workflows import dispatch
 from workflows.board import Board
-from workflows.inbox import handles_any_number_of_inputs
+from workflows.heralds import Heralds
+from workflows.inbox import Unread, read_notice, with_any_number_of_inputs
+
+NOTES_LIMIT = 20
 
 
 @workflow.defn(name=WATCH_WORKFLOW)
 class LateWatch:
-    """Looks until the horizon. An effect that lands late stays open until it is acknowledged."""
+    """Looks, and listens to notices, until the horizon.
+
+    An anomaly, and so an effect that lands late, stays open until a human has acknowledged it.
+    """
 
     def __init__(self) -> None:
         self._records: list[Record] = []
+        self._notes: list[str] = []
+        self._heralds = Heralds()
+        self._watch: WatchInput | None = None
         self._board: Board | None = None
         self._acknowledged = False
 
     @workflow.run
     async def run(self, watch: WatchInput) -> list[Record]:
-        self._records = list(watch.records)
+        self._watch, self._records = watch, list(watch.records)
         self._board = Board(visible=watch.visible, run=watch.run)
-        await asyncio.gather(*(self._watch(position) for position in range(len(self._records))))
+        self._heralds.enabled = watch.notifies
+        for record in self._records:
+            self._tell(record)
+        self._show()
+        await asyncio.gather(*(self._watched(position) for position in range(len(self._records))))
         if any(record.anomalies for record in self._records):
-            workflow.logger.warning("%s: an effect landed late", watch.step_id)
             await workflow.wait_condition(lambda: self._acknowledged)
         return self._records
 
-    async def _watch(self, position: int) -> None:
+    async def _watched(self, position: int) -> None:
+        """Until the horizon, or until there is something to tell."""
         while not self._records[position].anomalies:
-            move = next_watch(self._records[position], workflow.now())
-            if move is None:
+            record, now = self._records[position], workflow.now()
+            look = next_watch(record, now)
+            until = look.at if look else record.watch_until
+            if until is None or (look is None and until <= now):
                 return
-            pause = move.at - workflow.now()
-            if pause > timedelta(0):
-                action = self._records[position].action_id
-                await workflow.sleep(pause, summary=f"next look: {action}")
-            await self._look(position)
+            if until > now:
+                summary = f"{'next look' if look else 'end of the watch'}: {record.action_id}"
+                try:
+                    await workflow.wait_condition(
+                        lambda seen=record: self._records[position] is not seen,  # type: ignore[misc]
+                        timeout=until - now,
+                        timeout_summary=summary,
+                    )
+                    continue
+                except TimeoutError:
+                    pass
+            if look:
+                await self._look(position)
 
     async def _look(self, position: int) -> None:
         started = workflow.now()
         seen = await dispatch.verify(self._records[position], room=RESULTS_LIMIT // ACTIONS_LIMIT)
         looked = ev.Looked(at=workflow.now(), started=started, verification=seen)
-        self._records[position] = self._records[position].with_evidence(looked)
+        self._learn(position, looked)
+
+    def _learn(self, position: int, evidence: Evidence) -> None:
+        before = self._records[position]
+        after = self._records[position] = before.with_evidence(evidence)
+        if after.anomalies and not before.anomalies:
+            self._tell(after)
+        self._show()
+
+    def _tell(self, record: Record) -> None:
+        if record.anomalies and self._watch:
+            workflow.logger.warning("%s: %s", record.action_id, record.anomalies[-1].why)
+            self._heralds.tell(record, Occasion.ANOMALY, self._watch.step_id)
+
+    def _show(self) -> None:
         if self._board:
-            self._board.show(self._records, [], workflow.now())
+            self._board.show(self._records, self._notes, workflow.now())
+
+    @workflow.signal(name=NOTICE, description="The service says that it happened, or failed")
+    @with_any_number_of_inputs
+    async def notice(self, given: RawValue) -> None:
+        await workflow.wait_condition(lambda: self._board is not None)
+        read = read_notice(given)
+        if isinstance(read, Unread):
+            self._note(read.why)
+            return
+        for position, record in enumerate(self._records):
+            keys = {wire_key(record.action_id, n + 1) for n in range(record.generation)}
+            if read.key in keys or read.key == record.name:
+                receipt = Receipt(id=read.id, status=read.status)
+                now, happened = workflow.now(), read.happened
+                noticed = ev.Noticed(at=now, happened=happened, receipt=receipt, why=read.why)
+                self._learn(position, noticed)
+                return
+        self._note(f"a notice with the key {read.key[:80]!r}, which is none of those watched")
 
     @workflow.signal(name=ACKNOWLEDGE, description="A human has taken note of the anomaly")
-    @handles_any_number_of_inputs
-    def acknowledge(self, _: RawValue) -> None:
+    @with_any_number_of_inputs
+    async def acknowledge(self, _: RawValue) -> None:
         # Before there is anything to take note of, it says nothing.
         self._acknowledged = any(record.anomalies for record in self._records)
 
     @workflow.signal(dynamic=True)
     def other_signal(self, name: str, args: Sequence[RawValue]) -> None:
-        workflow.logger.warning("there is no signal %s; there is acknowledge", name)
+        self._note(f"there is no signal {name[:80]!r}; there are acknowledge and notice")
+
+    def _note(self, why: str) -> None:
+        self._notes = [*self._notes, why][-NOTES_LIMIT:]
+        self._show()
 
     @workflow.query(name=RECORDS)
     def records(self) -> list[Record]:

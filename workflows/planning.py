@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-from surestep.protocol import ActionInput, EarlierStep, Plan, PlanOrder
+from surestep.protocol import ActionInput, EarlierStep, Plan, PlanOrder, Undoes
 from workflows import dispatch
 from workflows.clock import Clock
 
@@ -25,6 +25,7 @@ class Planning:
         *,
         carried: bool,
         earlier: EarlierStep | None = None,
+        undoes: Undoes | None = None,
         again: bool = False,
     ) -> Plan:
         """The plan; raises what `plan` raised for input that cannot be used."""
@@ -38,6 +39,7 @@ class Planning:
             run_attempt=info.attempt,
             carried=carried,
             earlier=earlier,
+            undoes=undoes,
             again=again,
         )
         try:

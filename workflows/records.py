@@ -1,20 +1,15 @@
-"""The records of one step: what is known, who is told, and what people and services send in."""
+"""The records of one step: what is known, and what was refused."""
 
-from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 from surestep import evidence as ev
-from surestep.decision import Decision, Ruling
-from surestep.evidence import Evidence, Receipt
-from surestep.identity import RESULTS_LIMIT, undo_id, wire_key
+from surestep.evidence import Evidence
+from surestep.identity import RESULTS_LIMIT, undo_id
 from surestep.protocol import EarlierStep, Plan, StepInput
 from surestep.record import Record
 from surestep.record import plan as planned
-from surestep.ruling import rule
 from workflows.board import Board
 from workflows.clock import Clock
-from workflows.inbox import Unread, read_decision, read_notice
 
 NOTES_LIMIT = 20  # refused messages that belong to no action
 
@@ -27,7 +22,6 @@ class Records:
         self._by_name: dict[str, Record] = {}
         self._carried = False
         self._notes: list[str] = []
-        self._waiting: list[Callable[[], object]] = []
         self._board: Board | None = None
         self._earlier: ev.EarlierRun | None = None
         self._stop: ev.CancelRequested | None = None
@@ -67,7 +61,7 @@ class Records:
         self._by_name |= {record.name: record for record in records}
 
     def add(self, plan: Plan, ids: dict[str, str], run: str) -> None:
-        """Records for planned actions; then what came in before there were any."""
+        """Records for planned actions."""
         for one in plan.actions:
             fields = one.model_dump(exclude={"undo", "contract"})
             self._add(
@@ -85,9 +79,6 @@ class Records:
                 self.show()
         if plan.earlier:
             self.may_have_been_sent(plan.earlier)
-        for handle in self._waiting:
-            handle()
-        self._waiting.clear()
 
     def add_undo(self, record: Record) -> str:
         """The name of the action that undoes `record`; planned now, if it was not before (R15)."""
@@ -136,66 +127,12 @@ class Records:
         for name in names or tuple(self._by_name):
             self.learn(name, evidence)
 
-    def receive_decision(self, given: object) -> Ruling | None:
-        """Apply a decision that came in, or record why not; None: kept until there is a plan."""
-        if not self.planned:
-            self._waiting.append(lambda: self.receive_decision(given))
-            return None
-        decision = read_decision(given)
-        if isinstance(decision, Unread):
-            return self._refuse(decision.why)
-        name = self._addressed(decision.action)
-        if name is None:
-            return self._refuse(
-                f"no action {decision.action!r} in this step; there are {list(self._by_name)}"
-                if decision.action
-                else f"it must name its action, one of {list(self._by_name)}"
-            )
-        return self._decide(name, decision, self._clock.now())
-
-    def _decide(self, name: str, decision: Decision, now: datetime) -> Ruling:
-        ruling = rule(self._by_name[name], decision, now)
-        self.learn(name, ev.Decided(at=now, decision=decision))
-        after = self._by_name[name]
-        return ruling.model_copy(update={"version": after.version, "state": after.state.value})
-
-    def receive_notice(self, given: object) -> None:
-        if not self.planned:
-            self._waiting.append(lambda: self.receive_notice(given))
-            return
-        notice = read_notice(given)
-        if isinstance(notice, Unread):
-            self._refuse(notice.why)
-            return
-        name = self._addressed(notice.key)
-        if name is None:
-            self._refuse(f"a notice with the key {notice.key[:80]!r}, which is none of this step's")
-            return
-        receipt = Receipt(id=notice.id, status=notice.status)
-        happened, now = notice.happened, self._clock.now()
-        self.learn(name, ev.Noticed(at=now, happened=happened, receipt=receipt, why=notice.why))
-
-    def refuse_signal(self, signal: str) -> None:
-        self._refuse(f"there is no signal {signal[:80]!r}; there are decide and notice")
-
-    def _addressed(self, action: str | None) -> str | None:
-        """The action that a name, an actionId or a key of any generation means."""
-        if action is None:
-            open_names = [one.name for one in self.all() if one.closed is None]
-            names = open_names if len(open_names) == 1 else list(self._by_name)
-            return names[0] if len(names) == 1 else None
-        for record in self.all():
-            keys = {wire_key(record.action_id, n + 1) for n in range(record.generation)}
-            if action == record.name or action in keys:
-                return record.name
-        return None
-
-    def _refuse(self, why: str) -> Ruling:
+    def refuse(self, why: str) -> str:
+        """Record a message that belongs to no action or says nothing; the step's state."""
         records = self.all()
         if len(records) == 1:
             self.learn(records[0].name, ev.Unreadable(at=self._clock.now(), why=why))
         else:
             self._notes = [*self._notes, why][-NOTES_LIMIT:]
             self.show()
-        state = records[0].state.value if records else "planned"
-        return Ruling(taken=False, why=why, version=0, state=state)
+        return records[0].state.value if records else "planned"

@@ -1,6 +1,7 @@
 """`decide`: a person's decision about an action that nobody else can settle."""
 
 import getpass
+from pathlib import Path
 from typing import Annotated
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ from temporalio.service import RPCError
 from surestep.cli import page
 from surestep.cli.exits import Exit, epilog
 from surestep.cli.failure import no_execution
+from surestep.cli.keys import signed, signing_key
 from surestep.cli.session import run, session
 from surestep.cli.view import find, submission
 from surestep.cli.workers import answered, start_one
@@ -20,6 +22,8 @@ from surestep.decision import Decision, Ruling, Verdict
 from surestep.errors import InvalidArguments, NoSuchStep, describe_validation
 from surestep.identity import undo_id
 from surestep.protocol import DECIDE
+from surestep.record import Record
+from surestep.settings import Settings
 
 EPILOG = epilog(Exit.DONE, Exit.NO_SUCH_STEP, Exit.OPEN, Exit.NOT_TAKEN, Exit.ENDED)
 
@@ -57,6 +61,10 @@ def decide(
             "--accept-duplicate", help="Go on even where no lookup can rule out a first effect."
         ),
     ] = False,
+    key: Annotated[
+        Path | None,
+        typer.Option(help="Sign with this private key; SURESTEP_SIGNING_KEY by default."),
+    ] = None,
 ) -> None:
     """Decide an action that is unknown: confirm, retry or abandon.
 
@@ -77,14 +85,17 @@ def decide(
         )
     except ValidationError as error:
         raise typer.BadParameter(describe_validation(error)) from error
-    run(_decide(target, decision))
+    run(_decide(target, decision, key))
 
 
-async def _decide(target: str, decision: Decision) -> Exit:
+async def _decide(target: str, decision: Decision, key: Path | None) -> Exit:
     async with session() as surestep:
         step, action = await _resolve(surestep, target)
         await _check(surestep, step.id, action)
         decision = decision.model_copy(update={"action": action})
+        settings = Settings.from_environment()
+        if signing_key(settings, key):
+            decision = signed(decision, await _record(surestep, step, action), settings, key)
         ruling = await _rule(surestep, step, decision)
     if ruling is None:
         page.line(f"sent {decision.verdict} for {target} as a signal")
@@ -97,6 +108,15 @@ async def _decide(target: str, decision: Decision) -> Exit:
     page.labelled("ruling", f"{taken}{ruling.why}", style="" if ruling.taken else "yellow")
     page.labelled("state", ruling.state, style=page.style_of(ruling.state))
     return Exit.DONE if ruling.taken else Exit.NOT_TAKEN
+
+
+async def _record(
+    surestep: Surestep, step: WorkflowExecutionDescription, action: str | None
+) -> Record | None:
+    """What a signature is about; None: no worker answers."""
+    ask = surestep.handle(step.id).records
+    records = await answered(surestep.client, step.task_queue, ask) or []
+    return next((one for one in records if action in (None, one.name)), None)
 
 
 async def _rule(

@@ -42,7 +42,7 @@ class MailServer:
         """
         url = env.get("SMTP_URL", "")
         try:
-            return cls._parsed(url)
+            return cls.from_url(url)
         except ValueError as error:
             raise NotSent(
                 f"SMTP_URL is {'wrong' if url else 'not set'}: "
@@ -50,7 +50,8 @@ class MailServer:
             ) from error
 
     @classmethod
-    def _parsed(cls, url: str) -> Self:
+    def from_url(cls, url: str) -> Self:
+        """From a URL such as SMTP_URL holds. Raises ValueError where it is none."""
         parts = urlsplit(url)
         tls = Tls(parse_qs(parts.query).get("tls", [Tls.STARTTLS])[0])
         if parts.scheme == "smtps":

@@ -9,9 +9,10 @@ from pydantic import BaseModel
 
 from surestep.contract import FOREVER, ZERO, Contract, Effect, KeySupport
 from surestep.errors import ContractError
+from surestep.identity import UNDO_SUFFIX
 from surestep.postgresql.database import Database
 from surestep.postgresql.transaction import Apply, Transaction
-from surestep.tool import UNDO_SUFFIX, Tool
+from surestep.tool import Tool
 
 
 def promises(

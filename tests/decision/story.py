@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from surestep import evidence as ev
-from surestep.contract import Contract, Effect, KeySupport
+from surestep.contract import ApprovalRule, Contract, Effect, KeySupport
 from surestep.decision import Decision, Ruling, Verdict
 from surestep.evidence import Receipt, Sending, State, Verification
-from surestep.facts import Anomaly
-from surestep.policy import Ask, Fence, Finish, Move, Send, Verify, Wait, next_move
+from surestep.facts import Anomaly, UndoPlan
+from surestep.policy import Ask, Escalate, Fence, Finish, Move, Send, Verify, Wait, next_move
 from surestep.record import Record, plan
 from surestep.ruling import rule, verdicts
 
@@ -38,6 +38,9 @@ REMEMBERS_FAILURES = PLAIN.model_copy(
 NO_PROMISES = Contract(effect=Effect.IRREVERSIBLE)
 BLIND = Contract(effect=Effect.IRREVERSIBLE, ask=True)
 QUEUED = PLAIN.model_copy(update={"response_proves": False})
+APPROVAL = ApprovalRule(expires=hours(24), valid=hours(1))
+APPROVED = PLAIN.model_copy(update={"approval": APPROVAL})
+APPROVED_KEYED = KEYED.model_copy(update={"approval": APPROVAL})
 READ = Contract(effect=Effect.READ)
 
 
@@ -49,7 +52,14 @@ def but(contract: Contract, **changes: Any) -> Contract:
 class Story:
     """Each method adds what happens next and returns the story."""
 
-    def __init__(self, contract: Contract = PLAIN, *, sees: bool = True, fences: bool = False):
+    def __init__(
+        self,
+        contract: Contract = PLAIN,
+        *,
+        sees: bool = True,
+        fences: bool = False,
+        undo: bool = False,
+    ) -> None:
         self.now = START
         self.sent_at: datetime | None = None
         self.record: Record = plan(
@@ -61,6 +71,9 @@ class Story:
             contract=contract,
             can_verify=sees,
             can_fence=fences,
+            needs_approval=contract.approval is not None,
+            undo=UndoPlan(tool="refund.undo", contract=contract, can_verify=sees) if undo else None,
+            recognised="7781",
             at=START,
         )
 
@@ -113,13 +126,21 @@ class Story:
         return self.knows(ev.Asked(at=self.now, why=self.move.why))  # type: ignore[union-attr]
 
     def says(self, verdict: Verdict, **details: Any) -> "Story":
-        decision = Decision(verdict=verdict, **({"by": "ann"} | details))
+        decision = self._decision(verdict, {"by": "ann"} | details)
         return self.knows(ev.Decided(at=self.now, decision=decision))
+
+    def _decision(self, verdict: Verdict, details: dict[str, Any]) -> Decision:
+        if verdict is Verdict.KEEP_LOOKING:
+            details = {"until": self.now + hours(6)} | details
+        return Decision(verdict=verdict, **details)
 
     def asked_and_told(self, verdict: Verdict, **details: Any) -> "Story":
         """Lookups fail until a human is asked, who says this."""
         self.proceeds(lambda: ev.unknown("503"), to=Ask).asked()
         return self.says(verdict, **details)
+
+    def approved(self, **details: Any) -> "Story":
+        return self.says(Verdict.APPROVE, version=self.record.version, **details)
 
     def closes(self) -> "Story":
         """End as the policy says."""
@@ -155,6 +176,8 @@ class Story:
                     self.fence(held=False)
                 case Ask():
                     self.asked()
+                case Escalate():
+                    self.knows(ev.Escalated(at=self.now))
                 case Finish():
                     return
                 case Wait(until=None):
@@ -165,7 +188,7 @@ class Story:
     def ruling(self, verdict: Verdict, **details: Any) -> Ruling:
         return rule(
             self.record,
-            ev.Decided(at=self.now, decision=Decision(verdict=verdict, **details)),
+            ev.Decided(at=self.now, decision=self._decision(verdict, details)),
         )
 
     @property

@@ -9,7 +9,7 @@ from surestep import evidence as ev
 from surestep.contract import KeySupport
 from surestep.decision import Decision, Verdict
 from surestep.evidence import Finding, Receipt, Sending, State
-from surestep.policy import Ask, Fence, Finish, Move, Send, Verify, Wait, next_move
+from surestep.policy import Ask, Escalate, Fence, Finish, Move, Send, Verify, Wait, next_move
 from surestep.record import Record
 
 from .story import (
@@ -47,13 +47,14 @@ SIGHTS = st.one_of(
 )
 DURATIONS = st.sampled_from([0.0, 0.001, 1.0, 10.0, 90.0, 100.0]).map(seconds)
 WAITS = st.sampled_from([0.0, 1.0, 60.0, 3600.0, 86_400.0, 300_000.0]).map(seconds)
+UNTIL = st.sampled_from([0.0, 3600.0, 300_000.0]).map(lambda later: START + seconds(later))
 DECISIONS = st.builds(
     Decision,
-    verdict=st.sampled_from(Verdict),
+    verdict=st.sampled_from([one for one in Verdict if one is not Verdict.KEEP_LOOKING]),
     id=st.sampled_from([None, "d1", "d2"]),
     version=st.sampled_from([None, None, 3]),
     accept_duplicate=st.booleans(),
-)
+) | st.builds(Decision, verdict=st.just(Verdict.KEEP_LOOKING), until=UNTIL)
 LOOK_LIMIT, LOG_LIMIT = 400, 100
 # The same examples in every run: a failure in CI is the change's, never the draw's.
 SLOWLY = settings(
@@ -95,6 +96,8 @@ def carried_out(data, story: Story, move: Move) -> ev.Evidence | None:
             )
         case Ask(why=why):
             return ev.Asked(at=story.now, why=why)
+        case Escalate():
+            return ev.Escalated(at=story.now)
         case Finish(state=state, why=why):
             return ev.Closed(at=story.now, state=state, why=why)
         case Wait() if story.record.in_flight:
@@ -270,6 +273,8 @@ def test_against_a_service_that_keeps_its_promises_an_effect_happens_once_or_not
                 story.looks(seen, took=seconds(5))
             case Ask():
                 story.asked()
+            case Escalate():
+                story.knows(ev.Escalated(at=story.now))
             case Wait(until=until):
                 story.at(until)
             case Finish(state=state):

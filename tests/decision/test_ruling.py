@@ -10,10 +10,13 @@ from surestep.decision import Verdict
 from surestep.evidence import Receipt, Sending, State, confirmed, not_found, unknown
 from surestep.policy import Ask, Send
 
-from .story import BLIND, IN_FLIGHT, KEYED, QUEUED, START, Story, hours, seconds
+from .story import APPROVED, BLIND, IN_FLIGHT, KEYED, QUEUED, START, Story, hours, seconds
 
 CONFIRM, RETRY, ABANDON = Verdict.CONFIRM, Verdict.RETRY, Verdict.ABANDON
-ALL = {CONFIRM, RETRY, ABANDON}
+KEEP_LOOKING, LEAVE_UNKNOWN = Verdict.KEEP_LOOKING, Verdict.LEAVE_UNKNOWN
+REFUSE, UNDO = Verdict.REFUSE, Verdict.UNDO
+HARMLESS = {CONFIRM, KEEP_LOOKING, LEAVE_UNKNOWN}  # they start nothing
+ALL = {*HARMLESS, RETRY, ABANDON}
 
 
 def asked() -> Story:
@@ -41,12 +44,19 @@ SITUATIONS: dict[str, tuple[Callable[[], Story], set[Verdict]]] = {
     "second attempt in flight": (second_in_flight, ALL),
     "accepted": (lambda: Story(QUEUED).attempt(Sending.ACCEPTED), ALL),
     "asked": (asked, ALL),
-    "trace seen": (traced, {CONFIRM}),  # the others must say that they accept a duplicate
-    "earlier run": (lambda: Story().earlier_run(START), {CONFIRM}),
-    "cancelled in doubt": (lambda: Story().lost().cancel(), {CONFIRM, ABANDON}),
+    "trace seen": (traced, HARMLESS),  # the others must say that they accept a duplicate
+    "earlier run": (lambda: Story().earlier_run(START), HARMLESS),
+    "cancelled in doubt": (lambda: Story().lost().cancel(), {*HARMLESS, ABANDON}),
     "cancelled unsent": (lambda: Story().cancel(), set()),
-    "retry pending": (lambda: asked().says(RETRY), {CONFIRM, ABANDON}),
-    "abandon pending": (lambda: asked().says(ABANDON), {CONFIRM}),
+    "retry pending": (lambda: asked().says(RETRY), {CONFIRM, ABANDON, LEAVE_UNKNOWN}),
+    "abandon pending": (lambda: asked().says(ABANDON), {CONFIRM, LEAVE_UNKNOWN}),
+    "told to keep looking": (lambda: asked().says(KEEP_LOOKING), ALL),
+    "left unknown": (lambda: asked().says(LEAVE_UNKNOWN).closes(), set()),
+    "awaits approval": (lambda: Story(APPROVED).asked(), {REFUSE}),  # approve must say of what
+    "approved": (lambda: Story(APPROVED).asked().approved(), {ABANDON}),
+    "undoable": (lambda: Story(undo=True).attempt(Sending.ANSWERED), {UNDO}),
+    "undoable and ended": (lambda: Story(undo=True).attempt(Sending.ANSWERED).closes(), {UNDO}),
+    "being undone": (lambda: Story(undo=True).attempt(Sending.ANSWERED).says(UNDO), set()),
     "rejected": (lambda: Story().attempt(Sending.REFUSED), set()),
     "rejected and ended": (lambda: Story().attempt(Sending.REFUSED).closes(), set()),
     "confirmed": (lambda: Story().attempt(Sending.ANSWERED), set()),
@@ -88,7 +98,8 @@ def test_an_offered_verdict_is_never_offered_in_vain(situation):
     for verdict in story.accepts:
         words = story.ruling(verdict).why
         assert story.ruling(verdict).taken or any(
-            reason in words for reason in ("duplicate", "already decided", "earlier run")
+            reason in words
+            for reason in ("duplicate", "already decided", "earlier run", "what it approves")
         )
 
 

@@ -69,6 +69,7 @@ def honest(
     # A job that no lookup shows is in flight until it ends.
     hidden = job if job and not shows_pending else 0
     contract = Contract(
+        overdue_after=None,
         effect=Effect.IRREVERSIBLE,
         key=None if key is None else KeySupport(lifetime=_s(key), stores_failures=stores_failures),
         in_flight=None if delay is None else _s(delay + hidden),

@@ -1,0 +1,110 @@
+"""`examine`: who made a decision, and when it was received."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from temporalio import activity
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.api.workflowservice.v1 import GetWorkflowExecutionHistoryReverseRequest
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from surestep.authority import Authority
+from surestep.decision import Decision
+from surestep.protocol import DECIDE, EXAMINE
+from surestep.questions import Examined, ExamineOrder
+
+# One page, and so one call, however long the history is. Whatever lies further back has been
+# buried by hundreds of other messages, and counts as received when it is examined.
+NEWEST_EVENTS: Final = 250
+
+
+class Examiner:
+    """Runs as a local activity: its answer is in the history before the decision is applied."""
+
+    def __init__(self, authority: Authority | None, client: Client) -> None:
+        self._authority = authority
+        self._client = client
+
+    @activity.defn(name=EXAMINE)
+    async def examine(self, order: ExamineOrder) -> Examined:
+        """The answer. Without an authority, everybody may decide. It raises nothing."""
+        now = at = datetime.now(UTC)
+        try:
+            if order.by_signal:
+                events = await self._newest_events()
+                # The server's clock counts where it is ahead: an answer comes before no question.
+                now = max([now, *map(_time, events[:1])])
+                at = await self._received(order.decision, events) or now
+            else:
+                at = now = max(now, await self._task_began() or now)
+        except Exception as error:
+            # A decision must not be lost because the server is asked in vain, or a payload is odd.
+            activity.logger.warning("when a decision was received is not known: %r", error)
+        if self._authority is None:
+            return Examined(at=at, now=now)
+        return self._authority.examine(order, at=at, now=now)
+
+    async def _newest_events(self) -> Sequence[HistoryEvent]:
+        """The run's newest events, the last first."""
+        info = activity.info()
+        run = WorkflowExecution(
+            workflow_id=info.workflow_id or "", run_id=info.workflow_run_id or ""
+        )
+        request = GetWorkflowExecutionHistoryReverseRequest(
+            namespace=self._client.namespace, execution=run, maximum_page_size=NEWEST_EVENTS
+        )
+        try:
+            call = self._client.workflow_service.get_workflow_execution_history_reverse
+            return (await call(request)).history.events
+        except RPCError as error:
+            if error.status is not RPCStatusCode.UNIMPLEMENTED:  # the time-skipping test server
+                raise
+        handle = self._client.get_workflow_handle(run.workflow_id, run_id=run.run_id)
+        return (await handle.fetch_history()).events[::-1]
+
+    async def _task_began(self) -> datetime | None:
+        """When the present workflow task began, by the server's clock."""
+        info = activity.info()
+        handle = self._client.get_workflow_handle(
+            info.workflow_id or "", run_id=info.workflow_run_id
+        )
+        task = (await handle.describe()).raw_description.pending_workflow_task
+        return task.started_time.ToDatetime(UTC) if task.HasField("started_time") else None
+
+    async def _received(
+        self, decision: Decision, events: Sequence[HistoryEvent]
+    ) -> datetime | None:
+        """When the server received the signal with this decision; None: it is not found.
+
+        The same decision can be there more than once. Those of one workflow task (a double click
+        while no worker was up) arrive together, and the first of them tells when it was said. One
+        of an earlier task was examined there: today's signal is not as old as yesterday's.
+        """
+        found = None
+        for event in events:
+            if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED and found:
+                break
+            if await self._holds(event, decision):
+                found = _time(event)
+        return found
+
+    async def _holds(self, event: HistoryEvent, decision: Decision) -> bool:
+        signal = event.workflow_execution_signaled_event_attributes
+        if signal.signal_name != DECIDE or len(signal.input.payloads) != 1:
+            return False
+        try:
+            (given,) = await self._client.data_converter.decode(signal.input.payloads)
+            read = (
+                Decision.model_validate_json if isinstance(given, str) else Decision.model_validate
+            )
+            return read(given) == decision
+        except Exception:  # a payload can be anything; this one is no decision
+            return False
+
+
+def _time(event: HistoryEvent) -> datetime:
+    return event.event_time.ToDatetime(UTC)

@@ -1,0 +1,260 @@
+"""What people and services do with steps: list them, decide, undo, pass on a notice."""
+
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from pydantic import ValidationError
+from temporalio.client import Client, WorkflowExecution, WorkflowUpdateFailedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from surestep import visibility
+from surestep.decision import Decision, Ruling, Verdict
+from surestep.errors import (
+    InvalidArguments,
+    NoSuchStep,
+    NothingToUndo,
+    SurestepError,
+    describe_validation,
+)
+from surestep.evidence import Receipt, State
+from surestep.handle import StepHandle
+from surestep.identity import UNDO, UNDO_SUFFIX, undo_id, watched_step
+from surestep.outcome import StepOutcome
+from surestep.protocol import (
+    ACKNOWLEDGE,
+    DECIDE,
+    NOTICE,
+    STEP_WORKFLOW,
+    TASK_QUEUE,
+    TEXT_LIMIT,
+    WATCH_WORKFLOW,
+    ActionInput,
+    StepInput,
+    Undoes,
+)
+from surestep.submission import CLOSED_WITHOUT_OUTCOME, submit
+from surestep.summary import StepSummary, summarise
+
+ORPHANED = "orphaned"
+
+
+class Operator:
+    """Steps as operators see them; `surestep.client.Surestep` adds what agents do."""
+
+    def __init__(
+        self, client: Client, *, task_queue: str = TASK_QUEUE, ui_url: str | None = None
+    ) -> None:
+        self.client = client
+        self.task_queue = task_queue
+        self.ui_url = ui_url
+
+    def handle(self, step_id: str) -> StepHandle:
+        """A handle of a step that may or may not exist; no call is made."""
+        return StepHandle(self.client, step_id, self.ui_url)
+
+    async def decide(
+        self,
+        target: str,
+        verdict: Verdict | str,
+        *,
+        by: str = "",
+        note: str = "",
+        id: str | None = None,
+        version: int | None = None,
+        input_hash: str | None = None,
+        receipt_id: str | None = None,
+        until: datetime | None = None,
+        accept_duplicate: bool = False,
+    ) -> Ruling:
+        """Decide an action: `target` is a step id, or `{step id}/{action name}`.
+
+        The other parameters are the fields of `surestep.Decision`.
+
+        Answers at once with what is done, or why nothing is. Raises NoSuchStep, and
+        InvalidArguments for what is no decision. Without a worker the answer waits for one; the
+        decision has an id, so it counts once however often it is sent, also by the signal `decide`.
+        """
+        step_id, action = await self.target(target)
+        given = {
+            "verdict": verdict,
+            "action": action,
+            "by": by,
+            "note": note,
+            "id": id or f"decision-{uuid4()}",
+            "version": version,
+            "input_hash": input_hash,
+            "receipt_id": receipt_id,
+            "until": until,
+            "accept_duplicate": accept_duplicate,
+        }
+        try:
+            decision = Decision.model_validate(given)
+        except ValidationError as error:
+            raise InvalidArguments(f"not a decision: {describe_validation(error)}") from None
+        return await self.send_decision(step_id, decision)
+
+    async def send_decision(self, step_id: str, decision: Decision) -> Ruling:
+        """Like `decide`, for a decision that is complete, such as a signed one."""
+        handle = self.client.get_workflow_handle(step_id)
+        try:
+            given = decision.model_dump(mode="json", exclude_none=True)
+            ruling: Ruling = await handle.execute_update(DECIDE, given, result_type=Ruling)
+            return ruling
+        except WorkflowUpdateFailedError as error:
+            raise SurestepError(str(error.cause)) from error
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            return await self._too_late(step_id)
+
+    async def _too_late(self, step_id: str) -> Ruling:
+        handle = self.handle(step_id)
+        if not await handle.exists():
+            raise NoSuchStep(f"there is no step {step_id!r}")
+        outcome = await handle.outcome()
+        why = f"too late: the step is already settled as {outcome.state}"
+        return Ruling(taken=False, why=why, version=0, state=outcome.state.value)
+
+    async def notice(
+        self, step_id: str, key: str, *, happened: bool = True, id: str | None = None, why: str = ""
+    ) -> bool:
+        """Pass on what the service said by itself, for instance from a webhook's handler.
+
+        Of an ended step, its watch is told. False: nobody listens any more.
+        """
+        message = {"key": key, "happened": happened, "id": id, "why": why}
+        if await self._signal(step_id, NOTICE, message):
+            return True
+        watches = await self._watches(step_id)
+        return any([await self._signal(one.id, NOTICE, message) for one in watches])
+
+    async def acknowledge(self, watch_id: str) -> None:
+        """Take note of an anomaly; ends the watch `StepSummary.watch_id`. Raises NoSuchStep."""
+        if not await self._signal(watch_id, ACKNOWLEDGE):
+            raise NoSuchStep(f"there is no open watch {watch_id!r}")
+
+    async def undo(
+        self, target: str, *, by: str = "", note: str = "", run: str = ""
+    ) -> Ruling | StepHandle:
+        """Undo a confirmed action, `{step id}/{action name}` or the step id of an only action.
+
+        While its step is open this is the decision `undo`, and the ruling is returned. Afterwards
+        it is a step of its own under the undo's own key, and its handle is returned: undoing twice
+        is undoing once. Raises NoSuchStep, and NothingToUndo for what is not confirmed.
+        """
+        step_id, name = await self.target(target)
+        handle = self.handle(step_id)
+        if not await handle.exists():
+            raise NoSuchStep(f"there is no step {step_id!r}")
+        if await handle.is_open():
+            return await self.decide(target, Verdict.UNDO, by=by, note=note)
+        outcome = await handle.outcome()
+        name = name or (outcome.actions[0].name if len(outcome.actions) == 1 else None)
+        if name is None:
+            names = ", ".join(one.name for one in outcome.actions)
+            raise InvalidArguments(f"step {step_id!r} has the actions {names}: name one")
+        receipt = await self._confirmed(outcome, name)
+        (submitted,) = [
+            one for one in (await handle.submitted()).actions if (one.name or one.tool) == name
+        ]
+        tool, arguments = f"{submitted.tool}{UNDO_SUFFIX}", submitted.arguments
+        undone = outcome[name].action_id
+        why = f": {note}" if note else ""
+        step = StepInput(
+            run=run,
+            label=f"undo, by {by or 'somebody who gave no name'}{why}"[:TEXT_LIMIT],
+            actions=(ActionInput(tool=tool, name=UNDO, arguments=arguments),),
+            undoes=Undoes(action_id=undone, receipt=receipt),
+        )
+        undoing = self.handle(undo_id(undone))
+        await submit(undoing, step, self.task_queue)
+        return undoing
+
+    async def _confirmed(self, outcome: StepOutcome, name: str) -> Receipt:
+        """What was confirmed of an action, by its step or by the watch of it (R15)."""
+        one = outcome[name]
+        if one.state is State.CONFIRMED and one.receipt:
+            return one.receipt
+        for watch in await self._watches(outcome.step_id):
+            for record in await self.handle(watch.id).records():
+                if record.name == name and record.confirmation:
+                    return record.confirmation
+        raise NothingToUndo(f"{one.action_id} is {one.state} ({one.why}): there is nothing to undo")
+
+    async def unresolved(self, *, limit: int = 1000) -> list[StepSummary]:
+        """Steps, and watches of ended steps, that wait for a human; oldest first."""
+        query = f"{visibility.NEEDS_HUMAN} = true AND ExecutionStatus = 'Running'"
+        found = await self._summaries(query, limit)
+        return sorted(found, key=lambda one: one.unknown_since or one.started)
+
+    async def anomalies(self, *, limit: int = 1000) -> list[StepSummary]:
+        """What contradicts a record, newest first: `StepSummary.anomalies` says how.
+
+        duplicate, late, contradicted  open until they are acknowledged (`watch_id`)
+        orphaned  the step was ended from outside while an action was in doubt: nobody looks any
+                  more, until the same step is submitted again
+        """
+        wrong = f"{visibility.ANOMALY} IS NOT NULL AND ExecutionStatus = 'Running'"
+        in_doubt = ", ".join(f"'{state}'" for state in (State.SENT, State.ACCEPTED, State.UNKNOWN))
+        left = (
+            f"WorkflowType = '{STEP_WORKFLOW}' AND {visibility.STATE} IN ({in_doubt}) AND "
+            "ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed', 'Canceled')"
+        )
+        orphans = [
+            one.model_copy(update={"anomalies": (*one.anomalies, ORPHANED)})
+            for one in await self._summaries(left, limit)
+        ]
+        found = [*await self._summaries(wrong, limit), *await self._without_successor(orphans)]
+        return sorted(found, key=lambda one: one.started, reverse=True)
+
+    async def _without_successor(self, orphans: list[StepSummary]) -> list[StepSummary]:
+        """Of ended runs, the newest of each step, and only where no run came after it."""
+        newest = {one.step_id: one for one in sorted(orphans, key=lambda one: one.started)}
+        return [
+            one
+            for step_id, one in newest.items()
+            if (await self.handle(step_id).describe()).status in CLOSED_WITHOUT_OUTCOME
+        ]
+
+    async def steps(self, query: str = "", *, limit: int = 1000) -> list[StepSummary]:
+        """Steps by a visibility query, newest first."""
+        wanted = f"WorkflowType = '{STEP_WORKFLOW}'" + (f" AND ({query})" if query else "")
+        return await self._summaries(wanted, limit)
+
+    async def _summaries(self, query: str, limit: int) -> list[StepSummary]:
+        found: list[StepSummary] = []
+        async for run in self.client.list_workflows(query, limit=limit):
+            one = summarise(run.id, run.start_time, run.typed_search_attributes)
+            if run.workflow_type == WATCH_WORKFLOW:
+                watched = {"step_id": watched_step(run.id), "watch_id": run.id}
+                one = one.model_copy(update=watched)
+            found.append(one)
+        return found
+
+    async def _watches(self, step_id: str) -> list[WorkflowExecution]:
+        query = (
+            f"WorkflowType = '{WATCH_WORKFLOW}' AND ExecutionStatus = 'Running' AND "
+            f"WorkflowId STARTS_WITH '{step_id}/watch-'"
+        )
+        return [run async for run in self.client.list_workflows(query, limit=100)]
+
+    async def _signal(self, workflow_id: str, name: str, *inputs: Any) -> bool:
+        """Whether a workflow of this id was open to take the signal."""
+        try:
+            await self.client.get_workflow_handle(workflow_id).signal(name, args=inputs)
+        except RPCError as error:
+            if error.status is not RPCStatusCode.NOT_FOUND:
+                raise
+            return False
+        return True
+
+    async def target(self, target: str) -> tuple[str, str | None]:
+        """Step id and action name. A step id may hold slashes itself, so what exists decides."""
+        if await self.handle(target).exists():
+            return target, None
+        step_id, _, action = target.rpartition("/")
+        if action == UNDO:
+            step_id, _, undone = step_id.rpartition("/")
+            action = undo_id(undone)
+        return (step_id, action) if step_id else (target, None)

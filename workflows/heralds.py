@@ -1,0 +1,53 @@
+"""Telling people, beside everything else: no step waits for a message to be delivered."""
+
+import asyncio
+from collections.abc import Sequence
+
+from temporalio import workflow
+
+from surestep.questions import NotifyOrder, Occasion
+from surestep.record import Record
+from surestep.ruling import verdicts
+from workflows import dispatch
+
+
+class Heralds:
+    """Messages on their way. `enabled`: this deployment has somebody to tell."""
+
+    def __init__(self) -> None:
+        self.enabled = False
+        self._under_way: dict[NotifyOrder, asyncio.Task[None]] = {}
+
+    def tell(self, record: Record, occasion: Occasion, step_id: str | None = None) -> None:
+        """Send one message about an action; `step_id`: of another workflow than this one."""
+        since = record.closed.at if record.closed else record.asked
+        why = "; ".join(anomaly.why for anomaly in record.anomalies)
+        order = NotifyOrder(
+            id=f"{record.action_id}/{occasion}/{record.version}",
+            occasion=occasion,
+            step_id=step_id or workflow.info().workflow_id,
+            run_id=workflow.info().run_id,
+            action=record.name,
+            tool=record.tool,
+            state=record.state.value,
+            recognised=record.recognised,
+            why=why if occasion is Occasion.ANOMALY else record.asked_why,
+            since=since or record.planned_at,
+            verdicts=tuple(verdict.value for verdict in verdicts(record)),
+        )
+        self.send(order)
+
+    def send(self, order: NotifyOrder) -> None:
+        if self.enabled and order not in self._under_way:
+            self._under_way[order] = asyncio.create_task(dispatch.notify(order))
+
+    def take_back(self) -> Sequence[NotifyOrder]:
+        """Stop, and return what has not been delivered: the run after this one goes on with it."""
+        left = [order for order, task in self._under_way.items() if not task.done()]
+        for order in left:
+            self._under_way[order].cancel()
+        return left
+
+    async def delivered(self) -> None:
+        """Until nothing is on its way."""
+        await asyncio.gather(*self._under_way.values())

@@ -1,0 +1,106 @@
+"""What people and services send in: read, examined, and applied in the order of arrival."""
+
+import asyncio
+
+from temporalio import workflow
+
+from surestep import evidence as ev
+from surestep.decision import Decision, Ruling
+from surestep.evidence import Receipt
+from surestep.identity import wire_key
+from surestep.questions import ExamineOrder
+from surestep.ruling import rule
+from workflows import dispatch
+from workflows.clock import Clock
+from workflows.inbox import Unread, read_decision, read_notice
+from workflows.records import Records
+
+
+class Reception:
+    """Decisions and notices. None of them can stop the step, whatever it holds."""
+
+    def __init__(self, clock: Clock, records: Records) -> None:
+        self._clock = clock
+        self._records = records
+        self._turn = asyncio.Lock()
+        self.requester = ""
+
+    async def decision(self, given: object, *, by_signal: bool) -> Ruling:
+        """Apply a decision, or record why not; once there is a plan, one after the other."""
+        await workflow.wait_condition(lambda: self._records.planned)
+        read = read_decision(given)
+        if isinstance(read, Unread):
+            return self._refuse(read.why)
+        name = self._addressed(read.action)
+        if name is None:
+            names = [record.name for record in self._records.all()]
+            return self._refuse(
+                f"no action {read.action!r} in this step; there are {names}"
+                if read.action
+                else f"it must name its action, one of {names}"
+            )
+        async with self._turn:
+            return await self._decide(name, read, by_signal=by_signal)
+
+    async def _decide(self, name: str, decision: Decision, *, by_signal: bool) -> Ruling:
+        record = self._records[name]
+        examined = await dispatch.examine(
+            ExamineOrder(
+                decision=decision,
+                action_id=record.action_id,
+                tool=record.tool,
+                effect=record.contract.effect,
+                input_hash=record.input_hash,
+                requester=self.requester,
+                by_signal=by_signal,
+                agreed=tuple(one.by for one in record.agreed if one.verdict is decision.verdict),
+            )
+        )
+        self._clock.hold(examined.now)
+        if examined.by:
+            decision = decision.model_copy(update={"by": examined.by})
+        decided = ev.Decided(
+            at=examined.at,
+            decision=decision,
+            objection=examined.objection,
+            needs_another=examined.needs_another,
+        )
+        ruling = rule(self._records[name], decided)
+        self._records.learn(name, decided)
+        after = self._records[name]
+        return ruling.model_copy(update={"version": after.version, "state": after.state.value})
+
+    async def notice(self, given: object) -> None:
+        await workflow.wait_condition(lambda: self._records.planned)
+        notice = read_notice(given)
+        if isinstance(notice, Unread):
+            self._refuse(notice.why)
+            return
+        name = self._addressed(notice.key)
+        if name is None:
+            self._refuse(f"a notice with the key {notice.key[:80]!r}, which is none of this step's")
+            return
+        receipt = Receipt(id=notice.id, status=notice.status)
+        happened, now = notice.happened, self._clock.now()
+        noticed = ev.Noticed(at=now, happened=happened, receipt=receipt, why=notice.why)
+        self._records.learn(name, noticed)
+
+    def other_signal(self, signal: str) -> None:
+        self._refuse(f"there is no signal {signal[:80]!r}; there are decide and notice")
+
+    def _addressed(self, action: str | None) -> str | None:
+        """The action that a name, an actionId or a key of any generation means."""
+        records = self._records.all()
+        if action is None:
+            names = [one.name for one in records if one.closed is None]
+            names = names if len(names) == 1 else [one.name for one in records]
+            return names[0] if len(names) == 1 else None
+        for record in records:
+            keys = {wire_key(record.action_id, n + 1) for n in range(record.generation)}
+            if action == record.name or action in keys:
+                return record.name
+        return None
+
+    def _refuse(self, why: str) -> Ruling:
+        state = self._records.refuse(why)
+        return Ruling(taken=False, why=why, version=0, state=state)
