@@ -151,9 +151,9 @@ class Operator:
             return await self.decide(target, Verdict.UNDO, by=by, note=note)
         outcome = await handle.outcome()
         name = name or (outcome.actions[0].name if len(outcome.actions) == 1 else None)
-        if name is None:
-            names = ", ".join(one.name for one in outcome.actions)
-            raise InvalidArguments(f"step {step_id!r} has the actions {names}: name one")
+        names = [one.name for one in outcome.actions]
+        if name not in names:
+            raise InvalidArguments(f"step {step_id!r} has the actions {', '.join(names)}: name one")
         receipt = await self._confirmed(outcome, name)
         (submitted,) = [
             one for one in (await handle.submitted()).actions if (one.name or one.tool) == name

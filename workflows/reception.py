@@ -27,6 +27,13 @@ class Reception:
 
     async def decision(self, given: object, *, by_signal: bool) -> Ruling:
         """Apply a decision, or record why not; once there is a plan, one after the other."""
+        self._records.in_hand += 1
+        try:
+            return await self._receive(given, by_signal=by_signal)
+        finally:
+            self._records.in_hand -= 1
+
+    async def _receive(self, given: object, *, by_signal: bool) -> Ruling:
         await workflow.wait_condition(lambda: self._records.planned)
         read = read_decision(given)
         if isinstance(read, Unread):

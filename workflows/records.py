@@ -20,6 +20,7 @@ class Records:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._by_name: dict[str, Record] = {}
+        self.in_hand = 0  # decisions that have come in and are not applied yet
         self._carried = False
         self._notes: list[str] = []
         self._board: Board | None = None

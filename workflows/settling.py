@@ -42,6 +42,8 @@ class Settling:
         async with self._turns[name]:
             while not self.renewing:
                 await self._tell_of_reset()
+                # What was said before a timer fired counts, although it is still being examined.
+                await workflow.wait_condition(lambda: not self._records.in_hand)
                 if await self._one_move(name):
                     return
                 self.renewing = self.renewing or _too_long()

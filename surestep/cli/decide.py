@@ -116,7 +116,9 @@ async def _record(
     """What a signature is about; None: no worker answers."""
     ask = surestep.handle(step.id).records
     records = await answered(surestep.client, step.task_queue, ask) or []
-    return next((one for one in records if action in (None, one.name)), None)
+    meant = [one for one in records if action in (one.name, None)]
+    still_open = [one for one in meant if one.closed is None]
+    return next(iter(still_open or meant), None)
 
 
 async def _rule(

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -59,7 +60,8 @@ async def _new(name: str, file: Path | None) -> Exit:
     path = _write(private_text(key), file or Settings.from_environment().home / _file_name(name))
     page.line(f"[people.{_toml_key(name)}]")
     page.line(f'keys = ["{public_text(key.public_key())}"]')
-    page.aside(f"the private key is in {path}; to sign with it: export SURESTEP_SIGNING_KEY={path}")
+    page.aside(f"the private key is in {path}; whoever has it decides as {name}. To sign with it:")
+    page.command(f"export SURESTEP_SIGNING_KEY={shlex.quote(str(path))}", to_copy_from_stderr=True)
     return Exit.DONE
 
 
@@ -94,7 +96,7 @@ def signing_key(settings: Settings, given: Path | None = None) -> Path | None:
 def signed(
     decision: Decision, record: Record | None, settings: Settings, given: Path | None = None
 ) -> Decision:
-    """The decision about the record's action, signed; unchanged, where there is no key to sign with.
+    """The decision about the record's action, signed; as it is, where there is no key to sign with.
 
     It answers the version that it names, or else the record's. Raises SigningError.
     """

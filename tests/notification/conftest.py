@@ -7,19 +7,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from temporalio.client import ActivityHandle, Client
 from temporalio.common import RetryPolicy
 
 from activities.notify import Notifier
-from surestep.notification.channel import WITHIN, Channels
+from surestep.notification.channel import Channels
 from surestep.notification.told import Told
 from surestep.protocol import NOTIFY
 from surestep.questions import NotifyOrder
 from surestep.settings import Settings
-from surestep.tool import Tools
+from surestep.tool import Tool, Tools
 from tests.notification.orders import order
 from tests.notification.receiver import Receiver
 from tests.steps.processes import ROOT, Process, Workers
@@ -79,14 +78,14 @@ def start(client: Client, queue: str) -> Start:
 
 @pytest.fixture
 def telling(client: Client, queue: str, start: Start) -> Telling:
-    """`async with telling(SURESTEP_NOTIFY=…) as start:` a worker with these settings."""
+    """`async with telling(tool, …, SURESTEP_NOTIFY=…) as start:` a worker with these settings."""
 
     @asynccontextmanager
-    async def run(within: timedelta = WITHIN, **env: Any) -> AsyncIterator[Start]:
-        channels = Channels.of(Settings.from_environment(env), within)
+    async def run(*tools: Tool, **env: str) -> AsyncIterator[Start]:
+        channels = Channels.of(Settings.from_environment(env))
         notifier = Notifier(channels, ui_url="http://127.0.0.1:8233")
-        grace = timedelta(seconds=1)
-        async with build_worker(client, Tools(), task_queue=queue, grace=grace, notifier=notifier):
+        known, grace = Tools(*tools), timedelta(seconds=1)
+        async with build_worker(client, known, task_queue=queue, grace=grace, notifier=notifier):
             yield start
 
     return run

@@ -1,11 +1,9 @@
 """A real HTTP receiver that keeps what it is told, and misbehaves by path."""
 
 import asyncio
-import hmac
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from hashlib import sha256
 from typing import Any
 
 from surestep.testing.listener import Listener
@@ -58,12 +56,3 @@ class Receiver:
                 await connection.send(answer)
             case status:
                 await connection.send(Answer.text(int(status), "whatever"))
-
-
-def verified(request: Request, secret: bytes, *, now: float, tolerance: float = 300) -> bool:
-    """The check that a receiver makes, written from the documentation alone."""
-    fields = dict(part.split("=", 1) for part in request.headers["surestep-signature"].split(","))
-    signed = fields["t"].encode() + b"." + request.body
-    wanted = hmac.new(secret, signed, sha256).hexdigest()
-    fresh = abs(now - int(fields["t"])) <= tolerance
-    return fresh and hmac.compare_digest(wanted, fields["v1"])

@@ -1,6 +1,8 @@
 """What is told: enough to act at three in the morning, and nothing that must not be told."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -63,11 +65,12 @@ def test_without_a_known_web_ui_there_is_no_link():
     assert "Web UI" not in message.text
 
 
-def test_the_json_has_these_fields_and_no_others():
-    assert json.loads(Message(order(), UI).body).keys() == {
-        "id", "occasion", "subject", "text", "step_id", "run_id", "action", "tool", "state",
-        "recognised", "why", "since", "verdicts", "link", "show", "unresolved",
-    }  # fmt: skip
+def test_the_documentation_names_every_field_of_the_json_and_no_others():
+    page = (Path(__file__).parents[2] / "docs/notifications.md").read_text()
+    table = page.partition("| field | what it is |")[2].partition("\n\n")[0]
+    rows = [line.split("|")[1] for line in table.splitlines()[2:]]
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert json.loads(Message(order(), UI).body).keys() == named
 
 
 @pytest.mark.parametrize(

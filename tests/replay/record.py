@@ -27,7 +27,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
-import workflows.agent_step
+import workflows.settling
 from activities.plan import Planner
 from surestep import Surestep, Tools
 from surestep.embedded_process import find_binary
@@ -104,10 +104,10 @@ def _worker(client: Client, story: Story) -> Worker:
 
 async def _record(client: Client, story: Story) -> None:
     step_id = f"recorded/{story.name}"
-    limit = workflows.agent_step.EVENTS_LIMIT
+    limit = workflows.settling.EVENTS_LIMIT
     stage = Stage(client, Surestep(client, task_queue=story.name), step_id)
     if story.renews:
-        workflows.agent_step.EVENTS_LIMIT = RENEW_AT
+        workflows.settling.EVENTS_LIMIT = RENEW_AT
     worker = _worker(client, story)
     running = asyncio.create_task(worker.run())
     try:
@@ -120,7 +120,7 @@ async def _record(client: Client, story: Story) -> None:
             before = client.get_workflow_handle(workflow_id, run_id=first)
             _write(f"{story.name}_before", await before.fetch_history())
     finally:
-        workflows.agent_step.EVENTS_LIMIT = limit
+        workflows.settling.EVENTS_LIMIT = limit
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
 

@@ -13,7 +13,7 @@ from tests.replay.stage import Order, Stage, accepts, breaks, is_down, is_runnin
 from tests.waiting import eventually
 
 RENEW_AT = 40
-"""Instead of workflows.agent_step.EVENTS_LIMIT, in the stories of renewal and their replay."""
+"""Instead of workflows.settling.EVENTS_LIMIT, in the stories of renewal and their replay."""
 
 DAY = KeySupport(lifetime=timedelta(days=1))
 PROMPT = {"in_flight": stage.SHORT, "visibility_lag": timedelta(0)}

@@ -9,7 +9,7 @@ from temporalio.client import WorkflowHistory
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer
 
-import workflows.agent_step
+import workflows.settling
 from surestep.policy import Wait
 from tests.replay.record import HISTORIES, RECORDER, machine_traces
 from tests.replay.stories import RENEW_AT, STORIES
@@ -37,7 +37,7 @@ async def replay(path):
 def limit(request, monkeypatch):
     """Stories of renewal were recorded with a limit of their own."""
     if request.getfixturevalue("path").stem.startswith("renewed"):
-        monkeypatch.setattr(workflows.agent_step, "EVENTS_LIMIT", RENEW_AT)
+        monkeypatch.setattr(workflows.settling, "EVENTS_LIMIT", RENEW_AT)
 
 
 @pytest.mark.usefixtures("limit")
@@ -79,18 +79,18 @@ def test_a_recording_is_small_and_says_nothing_of_the_machine(path):
 
 def test_the_limit_of_a_history_is_not_lowered_under_open_steps():
     """An open run between the new limit and the old one would be replayed as if it had ended."""
-    assert workflows.agent_step.EVENTS_LIMIT >= 1000, "version the change, or drain open steps"
+    assert workflows.settling.EVENTS_LIMIT >= 1000, "version the change, or drain open steps"
 
 
 @pytest.mark.parametrize("name", ["unknown", "parallel", "confirmed_by_a_lookup", "renewed"])
 async def test_the_gate_notices_a_changed_decision(name, monkeypatch):
-    monkeypatch.setattr(workflows.agent_step, "next_move", lambda record, now: Wait(None))
+    monkeypatch.setattr(workflows.settling, "next_move", lambda record, now: Wait(None))
     with pytest.raises(Exception, match="TMPRL1100"):
         await replay(HISTORIES / f"{name}.json")
 
 
 async def test_the_gate_notices_an_attribute_that_is_no_longer_shown(monkeypatch):
-    monkeypatch.setattr(workflows.agent_step.Records, "show", lambda records: None)
+    monkeypatch.setattr(workflows.settling.Records, "show", lambda records: None)
     with pytest.raises(Exception, match="TMPRL1100"):
         await replay(HISTORIES / "unknown.json")
 

@@ -117,7 +117,7 @@ async def test_two_thousand_junk_signals_do_not_bury_the_one_that_counts(
 
 
 async def test_junk_alone_does_not_let_the_history_grow(asked, client, step_id, monkeypatch):
-    monkeypatch.setattr("workflows.agent_step.EVENTS_LIMIT", 100)
+    monkeypatch.setattr("workflows.settling.EVENTS_LIMIT", 100)
     handle = client.get_workflow_handle(step_id)
     run = (await handle.describe()).run_id
     await asyncio.gather(*(handle.signal("decide", "junk") for _ in range(150)))

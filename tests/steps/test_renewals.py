@@ -21,7 +21,7 @@ from tests.waiting import eventually
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
     """A history is long after a hundred events, to spare the tests a thousand signals."""
-    monkeypatch.setattr("workflows.agent_step.EVENTS_LIMIT", 100)
+    monkeypatch.setattr("workflows.settling.EVENTS_LIMIT", 100)
 
 
 async def renewed(surestep, step_id):

@@ -115,7 +115,7 @@ async def test_an_undo_is_planned_with_its_action_whatever_the_worker_knows_late
 
 
 async def test_a_renewal_undoes_nothing_that_succeeded(working, client, step_id, monkeypatch):
-    monkeypatch.setattr("workflows.agent_step.EVENTS_LIMIT", 100)
+    monkeypatch.setattr("workflows.settling.EVENTS_LIMIT", 100)
     shop, is_open = Shop(), asyncio.Event()
 
     async def opens(_: int) -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-import workflows.agent_step
+import workflows.settling
 from surestep import State
 from tests.time.service import REQUEST_LOST, Service, tool_for
 from tests.waiting import eventually
@@ -39,7 +39,7 @@ async def surestep(dev_clock, step_id, service, monkeypatch):
 
     Its history is renewed at every opportunity, so that its newest run has learned nothing yet.
     """
-    monkeypatch.setattr(workflows.agent_step, "EVENTS_LIMIT", 1)
+    monkeypatch.setattr(workflows.settling, "EVENTS_LIMIT", 1)
     charge = tool_for(service)
     async with dev_clock.working(charge) as surestep:
         await surestep.start(step_id, charge(order="o-1"), run="run-1")
@@ -121,7 +121,7 @@ async def test_a_flood_of_refused_decisions_renews_the_history_and_the_next_one_
     dev_clock, step_id, monkeypatch, junk
 ):
     """A step without a next look (blind) is woken by nothing but what people send."""
-    monkeypatch.setattr(workflows.agent_step, "EVENTS_LIMIT", 100)
+    monkeypatch.setattr(workflows.settling, "EVENTS_LIMIT", 100)
     charge = tool_for(Service([REQUEST_LOST]), looks=False, ask=True)
     handle = dev_clock.client.get_workflow_handle(step_id)
     async with dev_clock.working(charge) as surestep:
