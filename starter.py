@@ -1,4 +1,4 @@
-"""The operator's door: start, list, show, unresolved, decide, setup, demo."""
+"""The operator's door: what people and scripts do with steps."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import typer
 
-from surestep.cli import check, decide, demo, keys, setup, show, start, unresolved
+from surestep.cli import anomalies, check, decide, demo, keys, setup, show, start, undo, unresolved
 from surestep.cli import list as list_
 from surestep.cli.exits import epilog
 
@@ -25,6 +25,8 @@ app.command("list", epilog=list_.EPILOG)(list_.list_steps)
 app.command("show", epilog=show.EPILOG)(show.show)
 app.command("unresolved", epilog=unresolved.EPILOG)(unresolved.unresolved)
 app.command("decide", epilog=decide.EPILOG)(decide.decide)
+app.command("undo", epilog=undo.EPILOG)(undo.undo)
+app.command("anomalies", epilog=anomalies.EPILOG)(anomalies.anomalies)
 app.command("check", epilog=check.EPILOG)(check.check_tool)
 app.add_typer(keys.app, name="keys")
 app.command("setup", epilog=setup.EPILOG)(setup.setup)

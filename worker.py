@@ -99,6 +99,7 @@ async def serve() -> None:
         await stack.enter_async_context(worker)
         names = ", ".join(tool.name for tool in tools)
         logger.info("serving %s on queue %s at %s", names, settings.task_queue, connected.address)
+        logger.info("of questions are told: %s", ", ".join(channels.names) or "nobody")
         if connected.ui_url:
             logger.info("Web UI: %s", connected.ui_url)
         await stop.wait()

@@ -232,6 +232,15 @@ class Asked(Value):
     why: str
 
 
+class Notified(Value):
+    """People were told of a question, by these targets; others could not be reached."""
+
+    kind: Literal["notified"] = "notified"
+    at: AwareDatetime
+    told: tuple[str, ...] = ()
+    why: str = ""
+
+
 class Escalated(Value):
     """The question has stood for too long; somebody else is told."""
 
@@ -267,6 +276,7 @@ Evidence = Annotated[
     | Unreadable
     | CancelRequested
     | Asked
+    | Notified
     | Escalated
     | Compensated
     | Closed,

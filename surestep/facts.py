@@ -94,6 +94,7 @@ class Facts(Value):
     stop         why nothing more may be sent
     subject      the confirmed effect that this action undoes
     before       what a look right before the first send saw
+    told         the targets through which people have been told of the open question
     overdue      since when the open question has stood for too long
     patient_until  a human said to keep looking, and is not asked before
     agreed       decisions that one more person must agree to
@@ -142,6 +143,7 @@ class Facts(Value):
     stop: str | None = None
     asked: AwareDatetime | None = None
     asked_why: str = ""
+    told: tuple[str, ...] = ()
     overdue: AwareDatetime | None = None
     patient_until: AwareDatetime | None = None
     approval: Approval | None = None

@@ -9,7 +9,7 @@ from surestep.contract import Effect
 from surestep.decision import Approval, Decision, Verdict
 from surestep.evidence import Evidence, Receipt, Sending, State
 from surestep.facts import RESPONSE, WORD_OF, Agreement, Facts, Looks
-from surestep.knowledge import in_doubt, know, named, pause
+from surestep.knowledge import NOBODY_ASKED, in_doubt, know, named, pause
 from surestep.policy import RETRY_CAP, backoff
 from surestep.ruling import rule
 from surestep.sightings import fenced, looked, noticed
@@ -43,7 +43,10 @@ def fold(record: Facts, evidence: Evidence) -> Facts:
             return _cancel_requested(record, evidence)
         case ev.Asked(at=at, why=why):
             said = f"a human is asked: {why}"
-            return know(record, at, said, asked=at, asked_why=why, overdue=None, patient_until=None)
+            fresh: dict[str, Any] = {**NOBODY_ASKED, "asked": at, "asked_why": why, "told": ()}
+            return know(record, at, said, **fresh)
+        case ev.Notified(at=at, told=told, why=why):
+            return know(record, at, why, news=False, told=told or record.told)
         case ev.Escalated(at=at):
             return know(record, at, "overdue: nobody has answered", news=False, overdue=at)
         case ev.Compensated(at=at, receipt=receipt):

@@ -13,6 +13,7 @@ from temporalio.exceptions import (
 )
 
 from surestep.evidence import Sending, Verification, unknown
+from surestep.notification.told import Missed, Told
 from surestep.protocol import (
     EXAMINE,
     EXECUTE,
@@ -126,20 +127,22 @@ async def examine(order: ExamineOrder) -> Examined:
     return examined
 
 
-async def notify(order: NotifyOrder) -> None:
+async def notify(order: NotifyOrder) -> Told:
     """Tell people. It is tried for a day; whoever is not reached then sees it in the lists."""
     try:
-        await workflow.execute_activity(
+        told: Told = await workflow.execute_activity(
             NOTIFY,
             order,
+            result_type=Told,
             start_to_close_timeout=timedelta(minutes=5),
             schedule_to_close_timeout=timedelta(days=1),
             heartbeat_timeout=timedelta(minutes=1),
             retry_policy=RetryPolicy(maximum_interval=timedelta(minutes=10)),
             summary=f"tell people: {order.occasion} about {order.action}",
         )
+        return told
     except ActivityError as error:
-        workflow.logger.warning("nobody was told of %s: %s", order.id, error.cause)
+        return Told(missed=(Missed(target="everybody", why=str(error.cause)[:200]),))
 
 
 async def verify(record: Record, *, room: int) -> Verification:

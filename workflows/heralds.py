@@ -1,10 +1,11 @@
 """Telling people, beside everything else: no step waits for a message to be delivered."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from temporalio import workflow
 
+from surestep.notification.told import Told
 from surestep.questions import NotifyOrder, Occasion
 from surestep.record import Record
 from surestep.ruling import verdicts
@@ -14,7 +15,9 @@ from workflows import dispatch
 class Heralds:
     """Messages on their way. `enabled`: this deployment has somebody to tell."""
 
-    def __init__(self) -> None:
+    def __init__(self, delivered: Callable[[NotifyOrder, Told], None]) -> None:
+        """`delivered` is called with what became of a message."""
+        self._delivered = delivered
         self.enabled = False
         self._under_way: dict[NotifyOrder, asyncio.Task[None]] = {}
 
@@ -39,7 +42,10 @@ class Heralds:
 
     def send(self, order: NotifyOrder) -> None:
         if self.enabled and order not in self._under_way:
-            self._under_way[order] = asyncio.create_task(dispatch.notify(order))
+            self._under_way[order] = asyncio.create_task(self._deliver(order))
+
+    async def _deliver(self, order: NotifyOrder) -> None:
+        self._delivered(order, await dispatch.notify(order))
 
     def take_back(self) -> Sequence[NotifyOrder]:
         """Stop, and return what has not been delivered: the run after this one goes on with it."""
@@ -47,7 +53,3 @@ class Heralds:
         for order in left:
             self._under_way[order].cancel()
         return left
-
-    async def delivered(self) -> None:
-        """Until nothing is on its way."""
-        await asyncio.gather(*self._under_way.values())

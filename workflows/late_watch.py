@@ -9,9 +9,10 @@ from temporalio.common import RawValue
 from surestep import evidence as ev
 from surestep.evidence import Evidence, Receipt
 from surestep.identity import ACTIONS_LIMIT, RESULTS_LIMIT, wire_key
+from surestep.notification.told import Told
 from surestep.policy import next_watch
 from surestep.protocol import ACKNOWLEDGE, NOTICE, RECORDS, WATCH_WORKFLOW, WatchInput
-from surestep.questions import Occasion
+from surestep.questions import NotifyOrder, Occasion
 from surestep.record import Record
 from workflows import dispatch
 from workflows.board import Board
@@ -31,7 +32,7 @@ class LateWatch:
     def __init__(self) -> None:
         self._records: list[Record] = []
         self._notes: list[str] = []
-        self._heralds = Heralds()
+        self._heralds = Heralds(self._told)
         self._watch: WatchInput | None = None
         self._board: Board | None = None
         self._acknowledged = False
@@ -88,6 +89,13 @@ class LateWatch:
         if record.anomalies and self._watch:
             workflow.logger.warning("%s: %s", record.action_id, record.anomalies[-1].why)
             self._heralds.tell(record, Occasion.ANOMALY, self._watch.step_id)
+
+    def _told(self, order: NotifyOrder, told: Told) -> None:
+        for position, record in enumerate(self._records):
+            if record.name == order.action:
+                notified = ev.Notified(at=workflow.now(), told=told.told, why=told.words)
+                self._records[position] = record.with_evidence(notified)
+        self._show()
 
     def _show(self) -> None:
         if self._board:

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from temporalio import workflow
 
 from surestep import evidence as ev
+from surestep.notification.told import Told
 from surestep.policy import Ask, Escalate, Fence, Finish, Send, Verify, Wait, next_move
 from surestep.protocol import EarlierStep
-from surestep.questions import Occasion
+from surestep.questions import NotifyOrder, Occasion
 from workflows import dispatch
 from workflows.clock import Clock
 from workflows.heralds import Heralds
@@ -27,7 +28,7 @@ class Settling:
         self._clock = clock
         self._records = records
         self._planning = planning
-        self.heralds = Heralds()
+        self.heralds = Heralds(self._told)
         self.renewing = False
         self._was_reset = False
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -74,6 +75,11 @@ class Settling:
                 workflow.logger.warning("%s is overdue: nobody has answered", record.action_id)
                 self.heralds.tell(self._records[name], Occasion.OVERDUE)
         return False
+
+    def _told(self, order: NotifyOrder, told: Told) -> None:
+        """Who has been told stands in the record, unless the question is another one by now."""
+        notified = ev.Notified(at=self._clock.now(), told=told.told, why=told.words)
+        self._records.learn(order.action, notified)
 
     async def _send(self, name: str, generation: int, *, look_first: bool) -> None:
         started = self._clock.now()

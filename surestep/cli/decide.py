@@ -1,8 +1,9 @@
 """`decide`: a person's decision about an action that nobody else can settle."""
 
 import getpass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import uuid4
 
 import typer
@@ -11,42 +12,53 @@ from temporalio.client import WorkflowExecutionDescription, WorkflowUpdateFailed
 from temporalio.service import RPCError
 
 from surestep.cli import page
+from surestep.cli.addressing import check, record_of, resolve
 from surestep.cli.exits import Exit, epilog
 from surestep.cli.failure import no_execution
+from surestep.cli.interview import ask, can_ask, choose_step
 from surestep.cli.keys import signed, signing_key
+from surestep.cli.moments import moment
 from surestep.cli.session import run, session
-from surestep.cli.view import find, submission
 from surestep.cli.workers import answered, start_one
 from surestep.client import Surestep
 from surestep.decision import Decision, Ruling, Verdict
-from surestep.errors import InvalidArguments, NoSuchStep, describe_validation
-from surestep.identity import undo_id
+from surestep.errors import InvalidArguments, describe_validation
+from surestep.narrative import MEANING
 from surestep.protocol import DECIDE
 from surestep.record import Record
 from surestep.settings import Settings
 
-EPILOG = epilog(Exit.DONE, Exit.NO_SUCH_STEP, Exit.OPEN, Exit.NOT_TAKEN, Exit.ENDED)
+EPILOG = epilog(
+    Exit.DONE,
+    Exit.NO_SUCH_STEP,
+    Exit.OPEN,
+    Exit.NOT_TAKEN,
+    Exit.ENDED,
+    more="Verdicts:\n" + "\n".join(f"  {one:<14} {MEANING[one]}" for one in Verdict),
+)
 
 
 def decide(
     target: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="STEP[/ACTION]", help="The step id; with several actions, also which."
         ),
-    ],
+    ] = None,
     verdict: Annotated[
-        Verdict,
-        typer.Argument(
-            metavar="VERDICT", help="It happened; it did not, do it again; it did not, leave it."
-        ),
-    ],
+        Verdict | None,
+        typer.Argument(metavar="VERDICT", help="One of those below. Left out: you are asked."),
+    ] = None,
     note: Annotated[str, typer.Option(help="How you know. Recorded.")] = "",
     by: Annotated[
         str | None, typer.Option(help="Who decides. Recorded; your user name by default.")
     ] = None,
     receipt_id: Annotated[
         str | None, typer.Option("--id", help="With confirm: the service's own id of the effect.")
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(help="With keep_looking: when to ask again, as 24h, 3d or an ISO time."),
     ] = None,
     version: Annotated[
         int | None,
@@ -66,59 +78,95 @@ def decide(
         typer.Option(help="Sign with this private key; SURESTEP_SIGNING_KEY by default."),
     ] = None,
 ) -> None:
-    """Decide an action that is unknown: confirm, retry or abandon.
+    """Decide an action. Without a verdict, shows the facts and asks step by step.
 
     Before retry and abandon the service is looked at once more. Where no worker answers within
     five seconds the decision is sent as a signal, which is kept until one runs.
     """
+    said = {
+        "by": user() if by is None else by,
+        "note": note,
+        "id": decision_id or uuid4().hex,
+        "version": version,
+        "receipt_id": receipt_id,
+        "until": moment(until) if until else None,
+        "accept_duplicate": accept_duplicate,
+    }
     if receipt_id and verdict is not Verdict.CONFIRM:
-        raise typer.BadParameter(f"--id belongs to confirm, not to {verdict}: leave it out")
-    try:
-        decision = Decision(
-            verdict=verdict,
-            by=_user() if by is None else by,
-            note=note,
-            id=decision_id or uuid4().hex,
-            version=version,
-            receipt_id=receipt_id,
-            accept_duplicate=accept_duplicate,
+        raise typer.BadParameter("--id belongs to confirm: leave it out")
+    if verdict is not None:
+        decision = _decision(said | {"verdict": verdict})
+        run(_decide(target or "", decision, key))
+    if not can_ask():
+        raise typer.BadParameter(
+            f"name a verdict, one of {', '.join(Verdict)}, or run it in a terminal to be asked"
         )
+    run(_interview(target, said, key))
+
+
+def _decision(said: dict[str, Any]) -> Decision:
+    try:
+        return Decision.model_validate(said)
     except ValidationError as error:
         raise typer.BadParameter(describe_validation(error)) from error
-    run(_decide(target, decision, key))
+
+
+async def _interview(target: str | None, said: dict[str, Any], key: Path | None) -> Exit:
+    async with session() as surestep:
+        target = target or await choose_step(surestep)
+        if target is None:
+            page.aside("nothing waits for a person")
+            return Exit.DONE
+        step, action = await resolve(surestep, target)
+        await check(surestep, step.id, action)
+        record = await record_of(surestep, step, action)
+        if record is None:
+            page.aside(f"{start_one(step.task_queue)}; without one the facts cannot be shown")
+            return Exit.OPEN
+        answer = await ask(record)
+        if answer is None:
+            return Exit.NOT_TAKEN
+        given = {name: value for name, value in asdict(answer).items() if value or name != "note"}
+        decision = _decision(said | given | {"action": record.name})
+        return await _send(surestep, step, decision, record, key)
 
 
 async def _decide(target: str, decision: Decision, key: Path | None) -> Exit:
     async with session() as surestep:
-        step, action = await _resolve(surestep, target)
-        await _check(surestep, step.id, action)
+        step, action = await resolve(surestep, target)
+        await check(surestep, step.id, action)
         decision = decision.model_copy(update={"action": action})
-        settings = Settings.from_environment()
-        if signing_key(settings, key):
-            decision = signed(decision, await _record(surestep, step, action), settings, key)
-        ruling = await _rule(surestep, step, decision)
+        needed = signing_key(Settings.from_environment(), key)
+        record = await record_of(surestep, step, action) if needed else None
+        return await _send(surestep, step, decision, record, key)
+
+
+async def _send(
+    surestep: Surestep,
+    step: WorkflowExecutionDescription,
+    decision: Decision,
+    record: Record | None,
+    key: Path | None,
+) -> Exit:
+    """Sign it where there is a key, send it, and say what became of it."""
+    decision = signed(decision, record, Settings.from_environment(), key)
+    ruling = await _rule(surestep, step, decision)
     if ruling is None:
-        page.line(f"sent {decision.verdict} for {target} as a signal")
+        page.line(f"sent {decision.verdict} for {decision.action or step.id} as a signal")
         page.aside(
             f"{start_one(step.task_queue)}. It will find the decision in the step's history; "
             f"whether it is taken is then in the record: `python starter.py show {step.id}`"
         )
         return Exit.OPEN
+    return told(ruling)
+
+
+def told(ruling: Ruling) -> Exit:
+    """Print a ruling."""
     taken = "" if ruling.taken else "not taken: "
     page.labelled("ruling", f"{taken}{ruling.why}", style="" if ruling.taken else "yellow")
     page.labelled("state", ruling.state, style=page.style_of(ruling.state))
     return Exit.DONE if ruling.taken else Exit.NOT_TAKEN
-
-
-async def _record(
-    surestep: Surestep, step: WorkflowExecutionDescription, action: str | None
-) -> Record | None:
-    """What a signature is about; None: no worker answers."""
-    ask = surestep.handle(step.id).records
-    records = await answered(surestep.client, step.task_queue, ask) or []
-    meant = [one for one in records if action in (one.name, None)]
-    still_open = [one for one in meant if one.closed is None]
-    return next(iter(still_open or meant), None)
 
 
 async def _rule(
@@ -150,41 +198,8 @@ async def _rule(
     return Ruling(taken=False, why=why, version=0, state=outcome.state.value)
 
 
-async def _resolve(
-    surestep: Surestep, target: str
-) -> tuple[WorkflowExecutionDescription, str | None]:
-    """Step and action. A step id may hold slashes itself, so what exists decides."""
-    step_id, action = target, ""
-    for _ in range(3):  # step, step/action, step/action/undo
-        step = await find(surestep, step_id) if step_id else None
-        if step:
-            return step, action or None
-        step_id, _, last = step_id.rpartition("/")
-        action = f"{last}/{action}".rstrip("/")
-    raise NoSuchStep(
-        f"there is no step {target!r}, nor one of which this could be an action: "
-        "`python starter.py unresolved` shows what can be decided"
-    )
-
-
-async def _check(surestep: Surestep, step_id: str, action: str | None) -> None:
-    """Refuse what a signal would carry to nobody: an action that the step does not have."""
-    step = await submission(surestep, step_id)
-    if step is None:
-        return
-    names = [one.name or one.tool for one in step.actions]
-    if action is None and len(names) > 1:
-        raise InvalidArguments(
-            f"step {step_id!r} has the actions {', '.join(names)}: name one, "
-            f"as in `decide {step_id}/{names[0]} …`"
-        )
-    if action and action not in {*names, *map(undo_id, names)}:
-        raise InvalidArguments(
-            f"step {step_id!r} has no action {action!r}; it has {', '.join(names)}"
-        )
-
-
-def _user() -> str:
+def user() -> str:
+    """The name under which this person is logged in; empty where there is none."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container may run under a user id without a name

@@ -26,6 +26,7 @@ class Exit(IntEnum):
     NOT_SET_UP = 12
     BROKEN = 13
     NOT_CHECKED = 14
+    LEFT_UNKNOWN = 15
     INTERRUPTED = 130
 
 
@@ -51,6 +52,7 @@ MEANINGS: Final[dict[Exit, str]] = {
     Exit.NOT_SET_UP: "the namespace is missing an attribute, or has another type: see setup",
     Exit.BROKEN: "check: a promise of the contract is broken",
     Exit.NOT_CHECKED: "check: the sandbox could not be used, so nothing can be said",
+    Exit.LEFT_UNKNOWN: "a person said that nobody will know whether it happened; do not repeat it",
     Exit.INTERRUPTED: "interrupted; a step that was started goes on",
 }
 
@@ -68,6 +70,8 @@ def exit_of(outcome: StepOutcome) -> Exit:
     """The exit code that an outcome stands for."""
     if any(action.anomalies for action in outcome.actions):
         return Exit.ANOMALY
+    if outcome.state is State.UNKNOWN and outcome.worst.ended:
+        return Exit.LEFT_UNKNOWN
     return _SETTLED.get(outcome.state, Exit.OPEN)
 
 

@@ -9,7 +9,6 @@ from temporalio.service import RPCError
 from surestep.cli import page
 from surestep.cli.workers import answered
 from surestep.client import Surestep
-from surestep.evidence import State
 from surestep.handle import StepHandle
 from surestep.narrative import decision_command, sentence
 from surestep.outcome import StepOutcome
@@ -56,6 +55,6 @@ def _say(step_id: str, records: list[Record]) -> None:
         if record.closed:
             continue
         page.aside(f"waiting: {sentence(record, now)}")
-        if record.state is State.UNKNOWN:
+        if record.asked:
             for verdict in verdicts(record):
                 page.command(decision_command(step_id, record, verdict), to_copy_from_stderr=True)

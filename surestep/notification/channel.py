@@ -34,6 +34,11 @@ class Channels:
     usual: tuple[Channel, ...] = ()
     overdue: tuple[Channel, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everybody, each once."""
+        return tuple(dict.fromkeys(one.name for one in (*self.usual, *self.overdue)))
+
     @classmethod
     def of(cls, settings: Settings, within: timedelta = WITHIN) -> "Channels":
         """Raises SettingsError for a target that this machine cannot tell."""

@@ -2,7 +2,6 @@
 
 import json
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -113,6 +112,7 @@ async def test_a_worker_killed_between_two_targets_does_not_make_the_first_be_to
     await worker.kill()
     await workers.starts()
     told = await handle.result()
+    assert all(name in worker.log for name in told.told)
     assert len(told.told) == 2
     assert len(receiver.requests("/first")) == 1
     assert receiver.ids("/slow") == [order().id] * 2
@@ -121,8 +121,7 @@ async def test_a_worker_killed_between_two_targets_does_not_make_the_first_be_to
 async def test_a_worker_that_cannot_tell_as_configured_does_not_start(workers):
     env = {"SURESTEP_NOTIFY": "mailto:ops@example.com", "SURESTEP_SMTP": "smtp://u:PASSWORD@"}
     log = await workers.refused(**env)
-    assert log.startswith("SURESTEP_SMTP cannot be used: ")
+    assert "SURESTEP_SMTP cannot be used: " in log
     assert "PASSWORD" not in log
     log = await workers.refused(SURESTEP_NOTIFY="command:/no/such/program")
-    assert log.startswith("SURESTEP_NOTIFY names command:/no/such/program, which is not a program")
-    assert Path("/no/such/program").name in log
+    assert "SURESTEP_NOTIFY names command:/no/such/program, which is not a program" in log
