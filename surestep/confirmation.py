@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from surestep.decision import Verdict
+from surestep.decision import Decision, Verdict
 from surestep.evidence import Closed, Receipt, State
-from surestep.facts import Anomaly, AnomalyKind, Facts
+from surestep.facts import WORD_OF, Anomaly, AnomalyKind, Facts
 from surestep.knowledge import know, named
 
 ANOMALIES_LIMIT = 20
@@ -28,7 +28,12 @@ def happened(
     if found_twice:
         record = with_anomaly(record, AnomalyKind.DUPLICATE, at, found_twice)
     decision = record.decision
-    if decision:
+    if decision and decision.verdict is Verdict.CONFIRM:
+        text += f", as {decision.author} said"
+        if decision.receipt_id and decision.receipt_id not in {one.id for one in matches}:
+            why = f"{decision.author} said {decision.receipt_id}; {source} found {found.id}"
+            record = with_anomaly(record, AnomalyKind.CONTRADICTED, at, why)
+    elif decision:
         text += f"; the decision to {decision.verdict} was not carried out"
         if decision.verdict is Verdict.ABANDON:
             why = f"{decision.author} said that it did not happen; {source} found it"
@@ -47,6 +52,13 @@ def ended_without_effect(record: Facts) -> bool:
     if record.closed.state is State.UNKNOWN:
         return all(known.kind is not AnomalyKind.LATE for known in record.anomalies)
     return record.closed.state in (State.NOT_FOUND, State.REJECTED)
+
+
+def asserted(decision: Decision) -> dict[str, Any]:
+    """The changes where only a human says that it happened."""
+    receipt = Receipt(id=decision.receipt_id, status=f"asserted by {decision.author}")
+    word = f"{WORD_OF} {decision.author}"
+    return {"confirmation": receipt, "confirmed_by": word, "decision": None, "asked": None}
 
 
 def landed_late(record: Facts, at: datetime, state: State, what: str) -> Facts:

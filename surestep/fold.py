@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Any
 
 from surestep import evidence as ev
-from surestep.confirmation import happened
+from surestep.confirmation import asserted, happened
 from surestep.contract import Effect
 from surestep.decision import Approval, Decision, Verdict
 from surestep.evidence import Evidence, Receipt, Sending, State
-from surestep.facts import RESPONSE, WORD_OF, Agreement, Facts, Looks
+from surestep.facts import RESPONSE, Agreement, Facts, Looks
 from surestep.knowledge import NOBODY_ASKED, in_doubt, know, named, pause
 from surestep.policy import RETRY_CAP, backoff
 from surestep.ruling import rule
@@ -157,10 +157,8 @@ def _decided(record: Facts, evidence: ev.Decided) -> Facts:
 def _obeyed(record: Facts, decision: Decision, at: datetime) -> dict[str, Any]:
     """The changes that a decision makes once it is taken."""
     match decision.verdict:
-        case Verdict.CONFIRM:
-            receipt = Receipt(id=decision.receipt_id, status=f"asserted by {decision.author}")
-            word = f"{WORD_OF} {decision.author}"
-            return {"confirmation": receipt, "confirmed_by": word, "decision": None}
+        case Verdict.CONFIRM if not record.can_verify:
+            return asserted(decision)
         case Verdict.KEEP_LOOKING:
             return {"asked": None, "overdue": None, "patient_until": decision.until}
         case Verdict.LEAVE_UNKNOWN:

@@ -141,7 +141,9 @@ def _in_doubt(record: Facts, now: datetime) -> Move:
 
 
 def _obey(record: Facts, decision: Decision, now: datetime) -> Move:
-    """A human decided `retry` or `abandon`: a fresh look comes first (R13)."""
+    """A human decided, and the service can be asked: a fresh look comes first (R13)."""
+    if decision.verdict is Verdict.CONFIRM:
+        return Verify(now)  # whatever it sees, the record knows what follows from it
     after = record.look_after or now
     if not record.can_verify:
         if now < after:

@@ -117,6 +117,8 @@ def _overrides(new: Decision, pending: Decision) -> bool:
 
     The same verdict may come again with `accept_duplicate`, where no lookup answers.
     """
+    if pending.verdict is Verdict.CONFIRM:
+        return False
     if new.verdict is pending.verdict:
         return new.accept_duplicate and not pending.accept_duplicate
     return new.verdict in (Verdict.CONFIRM, Verdict.ABANDON, Verdict.LEAVE_UNKNOWN)
@@ -129,7 +131,8 @@ def _promise(record: Facts, evidence: Decided) -> str:
         return "recorded: one more person must say the same"
     match decision.verdict:
         case Verdict.CONFIRM:
-            return "taken: the action is confirmed on your word"
+            looks = "it is looked up once more, and unless the service says otherwise, "
+            return f"taken: {looks if record.can_verify else ''}it is confirmed on your word"
         case Verdict.KEEP_LOOKING:
             return f"taken: a human is asked again at {decision.until:%Y-%m-%d %H:%M:%S %Z}"
         case Verdict.LEAVE_UNKNOWN:

@@ -4,14 +4,41 @@ from datetime import datetime
 from typing import Any
 
 from surestep import evidence as ev
-from surestep.confirmation import ended_without_effect, happened, landed_late, with_anomaly
+from surestep.confirmation import (
+    asserted,
+    ended_without_effect,
+    happened,
+    landed_late,
+    with_anomaly,
+)
+from surestep.decision import Verdict
 from surestep.evidence import Finding, Receipt, State
 from surestep.facts import AnomalyKind, Facts, Looks
-from surestep.knowledge import ABSENT, doubt_of, know
+from surestep.knowledge import ABSENT, NOBODY_ASKED, doubt_of, know
 
 
 def looked(record: Facts, evidence: ev.Looked) -> Facts:
-    """One lookup, whatever it saw."""
+    """One lookup, whatever it saw; and what it means for a human's word that it happened."""
+    known, decision = _looked(record, evidence), record.decision
+    if decision is None or decision.verdict is not Verdict.CONFIRM or known.confirmation:
+        return known
+    if decision.at is None or evidence.started < decision.at:
+        return known
+    at, said = evidence.at, f"{decision.author} said that it happened"
+    against = known.rejection or ("a late enough lookup did not find it" if known.absent else None)
+    if against is None or decision.accept_duplicate:
+        text = f"confirmed on the word of {decision.author}, which the lookup could not check"
+        return know(known, at, text, doubt=record.doubt, absent=False, **asserted(decision))
+    # R13: evidence beats the word. Nothing is sent again over it; a human says what follows.
+    known = with_anomaly(known, AnomalyKind.CONTRADICTED, at, f"{said}; {against}")
+    changes: dict[str, Any] = {"doubt": record.doubt, "absent": False, "decision": None}
+    if known.rejection is None:
+        changes["trace"] = f"{said}, and {against}"
+    text = f"{said}, and that was not carried out: {against}"
+    return know(known, at, text, **changes, **NOBODY_ASKED)
+
+
+def _looked(record: Facts, evidence: ev.Looked) -> Facts:
     seen, at = evidence.verification, evidence.at
     looks = _counted(record.looks, evidence)
     changes: dict[str, Any] = {"looks": looks}
@@ -74,7 +101,8 @@ def _traced(record: Facts, evidence: ev.Looked, trace: str, changes: dict[str, A
         record = with_anomaly(record, AnomalyKind.DUPLICATE, at, why)
     decision = record.decision
     answered = decision and decision.at and evidence.started >= decision.at
-    if decision and answered and not decision.accept_duplicate:
+    confirms = decision and decision.verdict is Verdict.CONFIRM
+    if decision and answered and not decision.accept_duplicate and not confirms:
         text += f"; the decision to {decision.verdict} was not carried out"
         changes |= {"decision": None, "asked": None}
     changes |= {"trace": trace} | _first_doubt(record, at)
@@ -147,6 +175,11 @@ def noticed(record: Facts, evidence: ev.Noticed) -> Facts:
     if record.asserted:
         against = f"{record.confirmed_by} was that it happened; a notice says it failed: {why}"
         record = with_anomaly(record, AnomalyKind.CONTRADICTED, at, against)
+    decision = record.decision
+    if decision and decision.verdict is Verdict.CONFIRM:
+        against = f"{decision.author} said that it happened; a notice says it failed: {why}"
+        record = with_anomaly(record, AnomalyKind.CONTRADICTED, at, against)
+        record = record.model_copy(update={"decision": None})
     return _said_no(record, at, f"a notice says it failed: {why}", why)
 
 

@@ -14,7 +14,7 @@ import typer
 from surestep.cli import page
 from surestep.cli.exits import Exit, epilog
 from surestep.cli.session import run
-from surestep.decision import Decision
+from surestep.decision import Decision, Verdict
 from surestep.record import Record
 from surestep.settings import Settings
 from surestep.signature import (
@@ -98,7 +98,7 @@ def signed(
 ) -> Decision:
     """The decision about the record's action, signed; as it is, where there is no key to sign with.
 
-    It answers the version that it names, or else the record's. Raises SigningError.
+    It answers the version and arguments that it names, or else the record's. Raises SigningError.
     """
     file = signing_key(settings, given)
     if file is None:
@@ -107,6 +107,11 @@ def signed(
         raise SigningError(
             "a signature holds for the arguments and the version of an action, and only a worker "
             "knows them: start one with `python worker.py`, then sign"
+        )
+    unseen = decision.version is None and decision.input_hash is None
+    if decision.verdict is Verdict.APPROVE and unseen:
+        raise SigningError(
+            "nobody signs an approval unseen: name the version that `starter.py show` has shown you"
         )
     told = decision.model_copy(
         update={
@@ -121,4 +126,5 @@ def signed(
         raise SigningError(f"{file}: {error.strerror}: name your private key's file") from None
     except ValueError as error:
         raise SigningError(f"{file}: {error}: `starter.py keys new` makes one") from None
-    return sign(told, action_id=record.action_id, input_hash=record.input_hash, key=key)
+    seen = told.input_hash or record.input_hash
+    return sign(told, action_id=record.action_id, input_hash=seen, key=key)

@@ -82,7 +82,10 @@ def test_a_second_equal_notice_is_no_second_effect():
 
 def test_a_human_confirms_and_the_record_says_on_whose_word():
     story = Story().lost().asked_and_told(Verdict.CONFIRM, receipt_id="re_9", by="ann")
+    assert isinstance(story.move, Verify), "what can be checked is checked"
+    story.looks(unknown("503"))
     assert story.ends(State.CONFIRMED)
+    assert story.record.confirmation.status == "asserted by ann"
     assert story.record.confirmation.id == "re_9"
     assert "ann" in story.record.confirmed_by
 

@@ -111,6 +111,8 @@ def test_a_decision_after_the_end_is_answered_as_too_late():
 
 def test_the_second_click_is_answered_as_too_late():
     story = asked().says(CONFIRM, id="d1")
+    assert "already decided" in story.ruling(CONFIRM, id="d2").why
+    story.looks(unknown("503"))
     assert "too late" in story.ruling(CONFIRM, id="d2").why
 
 
