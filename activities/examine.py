@@ -32,7 +32,7 @@ class Examiner:
     @activity.defn(name=EXAMINE)
     async def examine(self, order: ExamineOrder) -> Examined:
         """The answer. Without an authority, everybody may decide. It raises nothing."""
-        now = at = datetime.now(UTC)
+        now = at = max(datetime.now(UTC), order.now)
         try:
             if order.by_signal:
                 events = await self._newest_events()

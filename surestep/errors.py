@@ -13,6 +13,7 @@ SurestepError
 ├── StepPending         the step is not settled within the limit (surestep.handle)
 ├── StepFailed          the step ended without an outcome
 ├── NoSuchStep          there is no step of this id
+├── NothingToUndo       the action is not confirmed, or has no undo
 └── CannotConnect       no Temporal server answers
 
 An exception that `execute` raises and that is not a `Definite` is ambiguous, whatever it is.
@@ -90,7 +91,7 @@ class NoSuchStep(SurestepError):
 
 
 class NothingToUndo(SurestepError):
-    """The action is not confirmed, so there is nothing to undo (R15)."""
+    """The action is not confirmed, or cannot be undone (R15)."""
 
 
 class CannotConnect(SurestepError):

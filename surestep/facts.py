@@ -75,10 +75,29 @@ class UndoPlan(Value):
 
 
 class Agreement(Value):
-    """One person's word where two must say the same."""
+    """One person's word, of the version that they saw, where two must say the same."""
 
     verdict: Verdict
     by: str
+    version: int
+    receipt_id: str | None = None
+    until: AwareDatetime | None = None
+    accept_duplicate: bool = False
+
+    def is_of(self, decision: Decision, version: int) -> bool:
+        """Whether the decision says the same of the same version."""
+        return self == Agreement.of(decision, self.by, version)
+
+    @classmethod
+    def of(cls, decision: Decision, by: str, version: int) -> "Agreement":
+        return cls(
+            verdict=decision.verdict,
+            by=by,
+            version=version,
+            receipt_id=decision.receipt_id,
+            until=decision.until,
+            accept_duplicate=decision.accept_duplicate,
+        )
 
 
 class Facts(Value):

@@ -148,7 +148,7 @@ def _decided(record: Facts, evidence: ev.Decided) -> Facts:
     ids = (*record.decided, decision.id) if decision.id else record.decided
     changes: dict[str, Any] = {"decided": ids[-IDS_LIMIT:]}
     if evidence.needs_another:
-        agreed = (*record.agreed, Agreement(verdict=decision.verdict, by=decision.author))
+        agreed = (*record.agreed, Agreement.of(decision, decision.author, record.version))
         text = f"{said}{note}; one more person must agree"
         return know(record, at, text, news=False, agreed=agreed[-IDS_LIMIT:], **changes)
     return know(record, at, f"{said}{note}", agreed=(), **changes, **_obeyed(record, decision, at))

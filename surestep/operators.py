@@ -20,6 +20,7 @@ from surestep.errors import (
 from surestep.evidence import Receipt, State
 from surestep.handle import StepHandle
 from surestep.identity import UNDO, UNDO_SUFFIX, undo_id, watched_step
+from surestep.narrative import when
 from surestep.outcome import StepOutcome
 from surestep.protocol import (
     ACKNOWLEDGE,
@@ -106,15 +107,24 @@ class Operator:
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
-            return await self._too_late(step_id)
+            return await self.too_late(step_id, decision.action)
 
-    async def _too_late(self, step_id: str) -> Ruling:
+    async def too_late(self, step_id: str, action: str | None = None) -> Ruling:
+        """The answer to a decision about a step that has ended, or about one action of it.
+
+        Raises NoSuchStep, and StepFailed where the step was ended from outside.
+        """
         handle = self.handle(step_id)
         if not await handle.exists():
             raise NoSuchStep(f"there is no step {step_id!r}")
         outcome = await handle.outcome()
-        why = f"too late: the step is already settled as {outcome.state}"
-        return Ruling(taken=False, why=why, version=0, state=outcome.state.value)
+        one, what = outcome.worst, "the step"
+        for other in outcome.actions:
+            if action in (other.name, other.action_id):
+                one, what = other, other.name if len(outcome.actions) > 1 else "the step"
+        since = when((await handle.describe()).close_time)
+        why = f"too late: {what} is already settled as {one.state} since {since} ({one.why})"
+        return Ruling(taken=False, why=why, version=0, state=one.state.value)
 
     async def notice(
         self, step_id: str, key: str, *, happened: bool = True, id: str | None = None, why: str = ""
@@ -149,16 +159,16 @@ class Operator:
             raise NoSuchStep(f"there is no step {step_id!r}")
         if await handle.is_open():
             return await self.decide(target, Verdict.UNDO, by=by, note=note)
-        outcome = await handle.outcome()
-        name = name or (outcome.actions[0].name if len(outcome.actions) == 1 else None)
-        names = [one.name for one in outcome.actions]
-        if name not in names:
-            raise InvalidArguments(f"step {step_id!r} has the actions {', '.join(names)}: name one")
+        outcome, submitted = await handle.outcome(), await handle.submitted()
+        if submitted.undoes:
+            raise NothingToUndo(f"{step_id} is an undo itself: what it undid is done by a new step")
+        actions = {one.name or one.tool: one for one in submitted.actions}
+        name = name or (next(iter(actions)) if len(actions) == 1 else None)
+        if name not in actions:
+            names = ", ".join(actions)
+            raise InvalidArguments(f"step {step_id!r} has the actions {names}: name one")
         receipt = await self._confirmed(outcome, name)
-        (submitted,) = [
-            one for one in (await handle.submitted()).actions if (one.name or one.tool) == name
-        ]
-        tool, arguments = f"{submitted.tool}{UNDO_SUFFIX}", submitted.arguments
+        tool, arguments = f"{actions[name].tool}{UNDO_SUFFIX}", actions[name].arguments
         undone = outcome[name].action_id
         why = f": {note}" if note else ""
         step = StepInput(
@@ -176,7 +186,7 @@ class Operator:
         one = outcome[name]
         if one.state is State.CONFIRMED and one.receipt:
             return one.receipt
-        for watch in await self._watches(outcome.step_id):
+        for watch in await self._watches(outcome.step_id, also_ended=True):
             for record in await self.handle(watch.id).records():
                 if record.name == name and record.confirmation:
                     return record.confirmation
@@ -225,16 +235,17 @@ class Operator:
     async def _summaries(self, query: str, limit: int) -> list[StepSummary]:
         found: list[StepSummary] = []
         async for run in self.client.list_workflows(query, limit=limit):
-            one = summarise(run.id, run.start_time, run.typed_search_attributes)
+            more = {"task_queue": run.task_queue}
             if run.workflow_type == WATCH_WORKFLOW:
-                watched = {"step_id": watched_step(run.id), "watch_id": run.id}
-                one = one.model_copy(update=watched)
-            found.append(one)
+                more |= {"step_id": watched_step(run.id), "watch_id": run.id}
+            one = summarise(run.id, run.start_time, run.typed_search_attributes)
+            found.append(one.model_copy(update=more))
         return found
 
-    async def _watches(self, step_id: str) -> list[WorkflowExecution]:
+    async def _watches(self, step_id: str, *, also_ended: bool = False) -> list[WorkflowExecution]:
+        status = "('Running', 'Completed')" if also_ended else "('Running')"
         query = (
-            f"WorkflowType = '{WATCH_WORKFLOW}' AND ExecutionStatus = 'Running' AND "
+            f"WorkflowType = '{WATCH_WORKFLOW}' AND ExecutionStatus IN {status} AND "
             f"WorkflowId STARTS_WITH '{step_id}/watch-'"
         )
         return [run async for run in self.client.list_workflows(query, limit=100)]

@@ -151,6 +151,15 @@ def worst_state(records: Sequence[Facts]) -> State:
     return min(states, key=_WORST_FIRST.index) if states else State.PLANNED
 
 
+def _why(record: Facts) -> str:
+    if record.closed:
+        return record.closed.why
+    approval, asked = record.approval, record.asked
+    if approval and asked is None and record.state is State.PLANNED:
+        return f"approved by {approval.by}; it is not sent yet"
+    return record.asked_why
+
+
 def outcome_of(record: Facts) -> Outcome:
     """The outcome that a record stands for now."""
     closed = record.closed
@@ -159,7 +168,7 @@ def outcome_of(record: Facts) -> Outcome:
         name=record.name,
         tool=record.tool,
         state=record.state,
-        why=closed.why if closed else record.asked_why,
+        why=_why(record),
         receipt=record.confirmation or record.accepted,
         evidence=record.log,
         anomalies=record.anomalies,

@@ -12,6 +12,7 @@ from surestep.value import Value
 class ExamineOrder(Value):
     """The input of `examine`: a decision that was received, and what it is about.
 
+    now        when it was handed over, by the workflow's clock
     by_signal  it came as a signal, so the server knows when; otherwise it came just now
     requester  who asked for the step, in the agent's words
     agreed     who has said the same before, where two must
@@ -23,6 +24,7 @@ class ExamineOrder(Value):
     effect: Effect
     input_hash: str
     requester: str
+    now: AwareDatetime
     by_signal: bool
     agreed: tuple[str, ...] = ()
 

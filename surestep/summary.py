@@ -9,7 +9,11 @@ from surestep.value import Value
 
 
 class StepSummary(Value):
-    """One line of a list of steps. `watch_id`: it is the watch of an ended step, by this id."""
+    """One line of a list of steps.
+
+    watch_id    it is the watch of an ended step, by this id
+    task_queue  where its workers are
+    """
 
     step_id: str
     state: str
@@ -20,6 +24,7 @@ class StepSummary(Value):
     needs_human: bool
     anomalies: tuple[str, ...] = ()
     watch_id: str | None = None
+    task_queue: str = ""
 
 
 def summarise(step_id: str, started: datetime, attributes: TypedSearchAttributes) -> StepSummary:

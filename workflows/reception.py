@@ -59,8 +59,11 @@ class Reception:
                 effect=record.contract.effect,
                 input_hash=record.input_hash,
                 requester=self.requester,
+                now=self._clock.now(),
                 by_signal=by_signal,
-                agreed=tuple(one.by for one in record.agreed if one.verdict is decision.verdict),
+                agreed=tuple(
+                    one.by for one in record.agreed if one.is_of(decision, record.version)
+                ),
             )
         )
         self._clock.hold(examined.now)

@@ -36,7 +36,7 @@ async def check(surestep: Surestep, step_id: str, action: str | None) -> None:
     if action is None and len(names) > 1:
         raise InvalidArguments(
             f"step {step_id!r} has the actions {', '.join(names)}: name one, "
-            f"as in `decide {step_id}/{names[0]} …`"
+            f"as in {step_id}/{names[0]}"
         )
     if action and action not in {*names, *map(undo_id, names)}:
         raise InvalidArguments(
@@ -44,12 +44,28 @@ async def check(surestep: Surestep, step_id: str, action: str | None) -> None:
         )
 
 
+async def records_of(
+    surestep: Surestep, step: WorkflowExecutionDescription, action: str | None
+) -> list[Record] | None:
+    """What is known of the action, or of all of the step; None: no worker answers.
+
+    Raises InvalidArguments where the step has none of this name yet.
+    """
+    ask = surestep.handle(step.id).records
+    records = await answered(surestep.client, step.task_queue, ask)
+    if records is None:
+        return None
+    found = [one for one in records if action in (one.name, None)]
+    if not found:
+        what = f"has no action {action!r} yet" if action else "has not planned its actions yet"
+        raise InvalidArguments(f"step {step.id!r} {what}: `python starter.py show {step.id}`")
+    return found
+
+
 async def record_of(
     surestep: Surestep, step: WorkflowExecutionDescription, action: str | None
 ) -> Record | None:
     """What is known of the action, or of the one that is open; None: no worker answers."""
-    ask = surestep.handle(step.id).records
-    records = await answered(surestep.client, step.task_queue, ask) or []
-    meant = [one for one in records if action in (one.name, None)]
-    still_open = [one for one in meant if one.closed is None]
-    return next(iter(still_open or meant), None)
+    records = await records_of(surestep, step, action) or []
+    still_open = [one for one in records if one.closed is None]
+    return next(iter(still_open or records), None)

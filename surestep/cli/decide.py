@@ -1,30 +1,30 @@
 """`decide`: a person's decision about an action that nobody else can settle."""
 
+import asyncio
 import getpass
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import uuid4
 
 import typer
 from pydantic import ValidationError
-from temporalio.client import WorkflowExecutionDescription, WorkflowUpdateFailedError
-from temporalio.service import RPCError
+from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus
 
-from surestep.cli import page
-from surestep.cli.addressing import check, record_of, resolve
+from surestep.cli import page, standing
+from surestep.cli.addressing import check, record_of, records_of, resolve
 from surestep.cli.exits import Exit, epilog
-from surestep.cli.failure import no_execution
-from surestep.cli.interview import ask, can_ask, choose_step
+from surestep.cli.interview import approves, ask, choose_action, choose_step
+from surestep.cli.keyboard import leaving_nothing_behind, somebody_there, text
 from surestep.cli.keys import signed, signing_key
 from surestep.cli.moments import moment
+from surestep.cli.ruling import rule, show_what_is_newer, told, too_late
 from surestep.cli.session import run, session
-from surestep.cli.workers import answered, start_one
+from surestep.cli.workers import start_one
 from surestep.client import Surestep
-from surestep.decision import Decision, Ruling, Verdict
-from surestep.errors import InvalidArguments, describe_validation
-from surestep.narrative import MEANING
-from surestep.protocol import DECIDE
+from surestep.decision import Decision, Verdict
+from surestep.errors import describe_validation
+from surestep.narrative import MEANING, decision_command
 from surestep.record import Record
 from surestep.settings import Settings
 
@@ -36,6 +36,8 @@ EPILOG = epilog(
     Exit.ENDED,
     more="Verdicts:\n" + "\n".join(f"  {one:<14} {MEANING[one]}" for one in Verdict),
 )
+
+INTERRUPTED = "interrupted"
 
 
 def decide(
@@ -80,8 +82,9 @@ def decide(
 ) -> None:
     """Decide an action. Without a verdict, shows the facts and asks step by step.
 
-    Before retry and abandon the service is looked at once more. Where no worker answers within
-    five seconds the decision is sent as a signal, which is kept until one runs.
+    Before retry and abandon the service is looked at once more. Approve names the version that it
+    approves. Where no worker answers within five seconds the decision is sent as a signal, which
+    is kept until one runs.
     """
     said = {
         "by": user() if by is None else by,
@@ -93,55 +96,115 @@ def decide(
         "accept_duplicate": accept_duplicate,
     }
     if receipt_id and verdict is not Verdict.CONFIRM:
-        raise typer.BadParameter("--id belongs to confirm: leave it out")
+        raise page.wrong("--id belongs to confirm: leave it out")
+    if verdict is Verdict.KEEP_LOOKING and until is None:
+        raise page.wrong("keep_looking needs --until, such as --until 24h")
     if verdict is not None:
-        decision = _decision(said | {"verdict": verdict})
-        run(_decide(target or "", decision, key))
-    if not can_ask():
-        raise typer.BadParameter(
+        decision = decision_of(said | {"verdict": verdict})
+        run(_decide(target or "", decision, key), interrupted=INTERRUPTED)
+    if not somebody_there():
+        raise page.wrong(
             f"name a verdict, one of {', '.join(Verdict)}, or run it in a terminal to be asked"
         )
-    run(_interview(target, said, key))
+    run(_interview(target, said, key), interrupted=INTERRUPTED)
 
 
-def _decision(said: dict[str, Any]) -> Decision:
+@dataclass(frozen=True)
+class _Question:
+    """What is decided: an action of a step, and what is known of it."""
+
+    step: WorkflowExecutionDescription
+    decision: Decision
+    record: Record | None
+
+
+def decision_of(said: dict[str, Any]) -> Decision:
     try:
         return Decision.model_validate(said)
     except ValidationError as error:
-        raise typer.BadParameter(describe_validation(error)) from error
+        raise page.wrong(describe_validation(error)) from error
 
 
 async def _interview(target: str | None, said: dict[str, Any], key: Path | None) -> Exit:
     async with session() as surestep:
-        target = target or await choose_step(surestep)
-        if target is None:
-            page.aside("nothing waits for a person")
-            return Exit.DONE
-        step, action = await resolve(surestep, target)
+        asked = await leaving_nothing_behind(lambda: _asked(surestep, target, said))
+        if isinstance(asked, _Question):
+            return await send(surestep, asked.step, asked.decision, asked.record, key)
+        return Exit.NOT_TAKEN if asked is None else asked
+
+
+async def _asked(
+    surestep: Surestep, target: str | None, said: dict[str, Any]
+) -> _Question | Exit | None:
+    """What the person says; an exit code where there is nothing to say it about."""
+    target = target or await choose_step(surestep)
+    if target is None:
+        return Exit.DONE
+    step, action = await resolve(surestep, target)
+    if ended(step):
+        return told(await surestep.too_late(step.id, action))
+    if action:
         await check(surestep, step.id, action)
-        record = await record_of(surestep, step, action)
-        if record is None:
-            page.aside(f"{start_one(step.task_queue)}; without one the facts cannot be shown")
-            return Exit.OPEN
-        answer = await ask(record)
-        if answer is None:
-            return Exit.NOT_TAKEN
-        given = {name: value for name, value in asdict(answer).items() if value or name != "note"}
-        decision = _decision(said | given | {"action": record.name})
-        return await _send(surestep, step, decision, record, key)
+    records = await records_of(surestep, step, action)
+    if records is None:
+        page.aside(f"{start_one(step.task_queue)}; without one the facts cannot be shown")
+        return None
+    record = await choose_action(records)
+    if record is None:
+        for one in records:
+            standing.facts(one)
+        page.aside("no decision is accepted now")
+        return None
+    by = said["by"] or await text("Your name", needed=True, most=200)
+    answer = await ask(record, by, said["note"])
+    if answer is None:
+        return None
+    given = said | asdict(answer) | {"by": by, "action": record.name}
+    return _Question(step, decision_of(given), record)
 
 
 async def _decide(target: str, decision: Decision, key: Path | None) -> Exit:
     async with session() as surestep:
         step, action = await resolve(surestep, target)
+        if ended(step):
+            return too_late(decision, target, await surestep.too_late(step.id, action))
         await check(surestep, step.id, action)
         decision = decision.model_copy(update={"action": action})
-        needed = signing_key(Settings.from_environment(), key)
+        blindly = decision.verdict is Verdict.APPROVE and decision.version is None
+        needed = blindly or signing_key(Settings.from_environment(), key)
         record = await record_of(surestep, step, action) if needed else None
-        return await _send(surestep, step, decision, record, key)
+        if blindly:
+            asked = await leaving_nothing_behind(lambda: _approval(step, decision, record))
+            if not isinstance(asked, Decision):
+                return Exit.NOT_TAKEN if asked is None else asked
+            decision = asked
+        return await send(surestep, step, decision, record, key)
 
 
-async def _send(
+async def _approval(
+    step: WorkflowExecutionDescription, decision: Decision, record: Record | None
+) -> Decision | Exit | None:
+    """The approval of what is shown now; the exit code where nobody is there to look at it."""
+    if record is None:
+        page.aside(
+            f"approve names what it approves, by --version, and only a worker knows that: "
+            f"{start_one(step.task_queue)}"
+        )
+        return Exit.INVALID
+    if somebody_there():
+        if not await approves(record, decision.by):
+            page.aside("nothing was sent")
+            return None
+        seen = {"version": record.version, "input_hash": record.input_hash}
+        return decision.model_copy(update=seen)
+    standing.facts(record)
+    page.aside("approve names what it approves, by --version. If it is what you see here:")
+    command = decision_command(step.id, record, Verdict.APPROVE)
+    page.command(command, to_copy_from_stderr=True)
+    return Exit.INVALID
+
+
+async def send(
     surestep: Surestep,
     step: WorkflowExecutionDescription,
     decision: Decision,
@@ -150,7 +213,11 @@ async def _send(
 ) -> Exit:
     """Sign it where there is a key, send it, and say what became of it."""
     decision = signed(decision, record, Settings.from_environment(), key)
-    ruling = await _rule(surestep, step, decision)
+    try:
+        ruling = await rule(surestep, step, decision)
+    except asyncio.CancelledError:
+        page.aside(f"whether the decision was taken, `python starter.py show {step.id}` says")
+        raise
     if ruling is None:
         page.line(f"sent {decision.verdict} for {decision.action or step.id} as a signal")
         page.aside(
@@ -158,44 +225,15 @@ async def _send(
             f"whether it is taken is then in the record: `python starter.py show {step.id}`"
         )
         return Exit.OPEN
-    return told(ruling)
+    code = told(ruling)
+    if not ruling.taken and decision.version is not None:
+        await show_what_is_newer(surestep, step, decision)
+    return code
 
 
-def told(ruling: Ruling) -> Exit:
-    """Print a ruling."""
-    taken = "" if ruling.taken else "not taken: "
-    page.labelled("ruling", f"{taken}{ruling.why}", style="" if ruling.taken else "yellow")
-    page.labelled("state", ruling.state, style=page.style_of(ruling.state))
-    return Exit.DONE if ruling.taken else Exit.NOT_TAKEN
-
-
-async def _rule(
-    surestep: Surestep, step: WorkflowExecutionDescription, decision: Decision
-) -> Ruling | None:
-    """The ruling; None: no worker answered, and the decision was left as a signal.
-
-    The server may still deliver the update that was given up; the decision's id makes one of it
-    and of the signal.
-    """
-    handle = surestep.client.get_workflow_handle(step.id)
-    message = decision.model_dump(mode="json", exclude_none=True)
-    try:
-        ruling = await answered(
-            surestep.client,
-            step.task_queue,
-            lambda: handle.execute_update(DECIDE, message, result_type=Ruling),
-        )
-        if ruling is None:
-            await handle.signal(DECIDE, message)
-        return ruling
-    except WorkflowUpdateFailedError as error:
-        raise InvalidArguments(str(error.cause)) from error
-    except RPCError as error:
-        if not no_execution(error):
-            raise
-    outcome = await surestep.handle(step.id).outcome()
-    why = f"too late: the step is already settled as {outcome.state}"
-    return Ruling(taken=False, why=why, version=0, state=outcome.state.value)
+def ended(step: WorkflowExecutionDescription) -> bool:
+    """Whether nobody takes decisions about it any more."""
+    return step.status is not WorkflowExecutionStatus.RUNNING
 
 
 def user() -> str:

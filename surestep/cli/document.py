@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from surestep.cli.standing import decided
 from surestep.cli.view import View
 from surestep.identity import action_id
-from surestep.narrative import decision_command, forbidden, looks_next, proven
+from surestep.narrative import decision_command, forbidden, looks_next, next_by_itself, proven
 from surestep.outcome import Advice, Outcome, StepOutcome
 from surestep.record import Record
 from surestep.ruling import verdicts
@@ -27,8 +28,15 @@ SHOW_SHAPE: Final = """\
 `show` adds
   source     worker, history or list: whose word it is
   open, started, closed, note
+  said       where no worker answers: the decisions that were sent, newest
+             first
+  undone     the steps that undo actions of this one, which has ended
+  watched    what `anomalies --acknowledge` takes: anomalies wait there
   actions[]  timeline: a list of at, text, count, until; and, from a worker,
-             version, proven, forbidden, next_look,
+             version, proven, forbidden, next_look, next, arguments,
+             input_hash, told: a list
+             decided: what a person has said and is not done yet, or null
+             overdue: since when nobody has answered, or null
              decisions: a list of verdict, command"""
 
 
@@ -87,6 +95,9 @@ def of_show(view: View) -> dict[str, Any]:
         "started": view.started.isoformat(),
         "closed": view.closed.isoformat() if view.closed else None,
         "note": view.note,
+        "said": list(view.said),
+        "undone": list(view.undone),
+        "watched": list(view.watched),
     }
     records = {record.action_id: record for record in view.records}
     outcomes = view.outcome.actions if view.outcome else ()
@@ -110,13 +121,19 @@ def _action(outcome: Outcome) -> dict[str, Any]:
 
 
 def _standing(view: View, record: Record) -> dict[str, Any]:
+    now = datetime.now(UTC)
+    goes_on = view.open and record.closed is None
     return {
         "version": record.version,
         "proven": proven(record),
         "forbidden": forbidden(record),
-        "next_look": (
-            looks_next(record, datetime.now(UTC)) if view.open or record.closed else "no more"
-        ),
+        "next_look": looks_next(record, now) if view.open or record.closed else "no more",
+        "next": next_by_itself(record, now) if goes_on else None,
+        "decided": decided(record) if view.open else None,
+        "overdue": record.overdue.isoformat() if goes_on and record.overdue else None,
+        "told": list(record.told),
+        "arguments": record.arguments,
+        "input_hash": record.input_hash,
         "decisions": [
             {"verdict": verdict.value, "command": decision_command(view.step_id, record, verdict)}
             for verdict in (verdicts(record) if view.open else ())

@@ -44,10 +44,12 @@ MEANINGS: Final[dict[Exit, str]] = {
         "start: not settled within the limit, do not repeat it; "
         "decide: no worker answered, the decision waits for one"
     ),
-    Exit.NOT_TAKEN: "the decision was not taken: too late, stale, or not accepted now",
+    Exit.NOT_TAKEN: ("the decision was not taken: too late, stale, not accepted now, or you left"),
     Exit.REJECTED: "the service rejected an action and applied nothing of it",
     Exit.NO_EFFECT: "an action ended without an effect, or was undone",
-    Exit.ANOMALY: "settled, but with an anomaly that a person must look at",
+    Exit.ANOMALY: (
+        "settled, but with an anomaly that a person must look at; anomalies: there are some"
+    ),
     Exit.ENDED: "the step was ended from outside; what it sent is not known",
     Exit.NOT_SET_UP: "the namespace is missing an attribute, or has another type: see setup",
     Exit.BROKEN: "check: a promise of the contract is broken",

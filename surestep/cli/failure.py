@@ -12,6 +12,7 @@ _EXITS: tuple[tuple[type[surestep.SurestepError], Exit], ...] = (
     (StepPending, Exit.OPEN),
     (surestep.StepFailed, Exit.ENDED),
     (surestep.NoSuchStep, Exit.NO_SUCH_STEP),
+    (surestep.NothingToUndo, Exit.NOT_TAKEN),
     (surestep.CannotConnect, Exit.UNREACHABLE),
 )
 

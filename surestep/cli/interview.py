@@ -1,19 +1,19 @@
 """`decide` without a verdict: shows the facts first, then asks step by step."""
 
-import asyncio
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import typer
-
-from surestep.cli import page
-from surestep.cli.moments import moment
+from surestep.cli import page, standing
+from surestep.cli.keyboard import agreed, choice, text, time_ahead
 from surestep.client import Surestep
 from surestep.decision import Verdict
-from surestep.narrative import MEANING, forbidden, happened, next_by_itself, proven
+from surestep.narrative import MEANING, when
 from surestep.record import Record
 from surestep.ruling import verdicts
+
+NOTE_LIMIT = 1000
+ID_LIMIT = 200
 
 
 @dataclass(frozen=True)
@@ -28,26 +28,48 @@ class Answer:
     until: datetime | None = None
 
 
-def can_ask() -> bool:
-    """Whether somebody is there to answer."""
-    return sys.stdin.isatty()
-
-
 async def choose_step(surestep: Surestep) -> str | None:
-    """One of the steps that wait for a human; None: nothing does."""
-    waiting = [one for one in await surestep.unresolved() if one.watch_id is None]
+    """One of the steps that wait for a decision; None: none does."""
+    found = await surestep.unresolved()
+    waiting = [one for one in found if one.watch_id is None]
     if not waiting:
+        page.aside("nothing waits for a decision")
+        if found:
+            page.aside("but anomalies wait to be looked at: `python starter.py anomalies`")
         return None
     now = datetime.now(UTC)
-    for number, one in enumerate(waiting, start=1):
-        since = page.age(one.unknown_since or one.started, now)
-        page.line(f"{number:>3}  {one.state}  {since}  {one.step_id}")
-    return waiting[await _number("Which one", len(waiting)) - 1].step_id
+    rows = [
+        (
+            str(number),
+            one.state,
+            page.age(one.unknown_since or one.started, now),
+            ",".join(one.tools),
+            one.step_id,
+        )
+        for number, one in enumerate(waiting, start=1)
+    ]
+    page.columns([("", "STATE", "AGE", "TOOL", "STEP"), *rows])
+    return (await choice("Which one", waiting)).step_id
 
 
-async def ask(record: Record) -> Answer | None:
-    """Show what is known, and ask; None: no decision is accepted now, or none was wanted."""
-    show(record)
+async def choose_action(records: Sequence[Record]) -> Record | None:
+    """The action that waits for a decision, or one of several; None: no decision is accepted."""
+    open_ = [one for one in records if verdicts(one)]
+    asked = [one for one in open_ if one.asked]
+    of = asked or open_
+    if len(of) < 2:
+        return next(iter(of), None)
+    for number, one in enumerate(of, start=1):
+        page.line(f"{number:>3}  {one.state:<10} {one.name}")
+    return await choice("Which action", of)
+
+
+async def ask(record: Record, by: str, said_before: str = "") -> Answer | None:
+    """Show what is known, and ask; None: no decision is accepted now, or none was wanted.
+
+    said_before  the note that the command line gives already
+    """
+    standing.facts(record)
     accepted = verdicts(record)
     if not accepted:
         page.aside("no decision is accepted now")
@@ -55,50 +77,31 @@ async def ask(record: Record) -> Answer | None:
     page.line()
     for number, one in enumerate(accepted, start=1):
         page.line(f"{number:>3}  {one.value:<14} {MEANING[one]}")
-    verdict = accepted[await _number("What do you say", len(accepted)) - 1]
+    verdict = await choice("What do you say", accepted)
     receipt_id = until = None
     if verdict is Verdict.CONFIRM:
-        receipt_id = await _text("The service's own id of the effect (empty: not known)") or None
+        question = "The service's own id of the effect (empty: not known)"
+        receipt_id = await text(question, needed=False, most=ID_LIMIT) or None
     if verdict is Verdict.KEEP_LOOKING:
-        until = await _moment()
-    note = await _text("How do you know")
-    if not await asyncio.to_thread(typer.confirm, f"{verdict.value} {record.action_id}"):
+        until = await time_ahead("Until when (as 24h, 3d, or an ISO time)")
+    note = said_before or await text("How do you know", needed=True, most=NOTE_LIMIT)
+    if not await agreed(_summary(record, verdict, by, receipt_id, until)):
         page.aside("nothing was sent")
         return None
     return Answer(verdict, record.version, record.input_hash, note, receipt_id, until)
 
 
-def show(record: Record) -> None:
-    """The facts, in the order in which a person needs them."""
-    now = datetime.now(UTC)
-    page.labelled("action", record.action_id)
-    page.labelled("state", record.state.value, style=page.style_of(record.state))
-    if record.recognised:
-        page.labelled("about", record.recognised)
-    page.labelled("happened", happened(record))
-    page.labelled("proven", proven(record))
-    page.labelled("forbidden", forbidden(record))
-    if record.trace:
-        page.labelled("found", record.trace)
-    page.labelled("next", next_by_itself(record, now))
+async def approves(record: Record, by: str) -> bool:
+    """Show what would be approved, and whether the person says yes to that."""
+    standing.facts(record)
+    page.line()
+    return await agreed(_summary(record, Verdict.APPROVE, by, None, None))
 
 
-async def _number(question: str, most: int) -> int:
-    while True:
-        given = await _text(f"{question} (1-{most})")
-        if given.isdecimal() and 1 <= int(given) <= most:
-            return int(given)
-        page.aside(f"a number from 1 to {most}, please; Ctrl-C leaves everything as it is")
-
-
-async def _moment() -> datetime:
-    while True:
-        try:
-            return moment(await _text("Until when (as 24h, 3d, or an ISO time)"))
-        except typer.BadParameter as error:
-            page.aside(error.message)
-
-
-async def _text(question: str) -> str:
-    answer: str = await asyncio.to_thread(typer.prompt, question, default="", show_default=False)
-    return answer.strip()
+def _summary(
+    record: Record, verdict: Verdict, by: str, receipt_id: str | None, until: datetime | None
+) -> str:
+    """What is about to be said, in one line."""
+    named = f" as {receipt_id}" if receipt_id else ""
+    time = f" until {when(until)}" if until else ""
+    return f"{verdict} {record.action_id}{named}{time}, says {by or 'nobody'}"

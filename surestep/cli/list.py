@@ -46,7 +46,9 @@ async def _list(state: State | None, agent_run: str | None, limit: int, as_json:
     more, found = found[limit:], found[:limit]
     now = datetime.now(UTC)
     if as_json:
-        page.document([one.model_dump(mode="json", exclude={"watch_id"}) for one in found])
+        page.document(
+            [one.model_dump(mode="json", exclude={"watch_id", "task_queue"}) for one in found]
+        )
     elif found:
         rows = [
             (one.state, page.age(one.started, now), ",".join(one.tools), one.run, one.step_id)

@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-import typer
+from surestep.cli import page
 
 _UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 
@@ -19,6 +19,7 @@ def moment(text: str) -> datetime:
             return datetime.now(UTC) + int(ahead[1]) * _UNITS[ahead[2]]
         return datetime.fromisoformat(text.strip()).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise typer.BadParameter(
-            f"{text!r} is no time: give minutes, hours or days, as 30m, 24h or 3d, or an ISO time"
+        raise page.wrong(
+            f"{text.strip()!r} is no time: give minutes, hours or days, as 30m, 24h or 3d, or an "
+            "ISO time"
         ) from None

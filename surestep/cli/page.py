@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
@@ -36,6 +37,17 @@ def aside(text: str) -> None:
     """What is no result: progress, complaints, where things are."""
     wrapped = textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
     _asides.print(Text(printable(wrapped)), soft_wrap=True)
+
+
+def prompt(text: str) -> None:
+    """A question, on stderr; the answer is typed behind it."""
+    _asides.print(Text(printable(text)), end="", soft_wrap=True)
+
+
+def wrong(text: str) -> typer.BadParameter:
+    """The complaint about an argument or option."""
+    room = WIDTH - len("Error: Invalid value: ")
+    return typer.BadParameter(textwrap.fill(text, room, break_on_hyphens=False))
 
 
 def document(value: Any) -> None:

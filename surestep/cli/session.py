@@ -25,12 +25,16 @@ async def session() -> AsyncIterator[Surestep]:
         yield Surestep(connected.client, task_queue=settings.task_queue, ui_url=connected.ui_url)
 
 
-def run(command: Coroutine[Any, Any, Exit]) -> NoReturn:
+def run(
+    command: Coroutine[Any, Any, Exit],
+    *,
+    interrupted: str = "interrupted; a step that was started goes on",
+) -> NoReturn:
     """Run a command to its end. A fault of our own is not caught: its traceback is wanted."""
     try:
         code = asyncio.run(command)
     except KeyboardInterrupt:
-        page.aside("interrupted; a step that was started goes on")
+        page.aside(interrupted)
         code = Exit.INTERRUPTED
     except Exception as error:
         explained = explain(error)

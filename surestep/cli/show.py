@@ -5,22 +5,26 @@ from typing import Annotated
 
 import typer
 
-from surestep.cli import document, page
+from surestep.cli import document, page, standing
+from surestep.cli.addressing import resolve
 from surestep.cli.exits import Exit, epilog
 from surestep.cli.result import anomaly_in_words, in_words, receipt_in_words
 from surestep.cli.session import run, session
 from surestep.cli.view import View, look
+from surestep.consent import awaits_approval
+from surestep.decision import Verdict
 from surestep.facts import Line
+from surestep.identity import undo_id
 from surestep.narrative import (
     decision_command,
     forbidden,
     looks_next,
+    next_by_itself,
     options,
     proven,
     when,
 )
 from surestep.outcome import Outcome
-from surestep.protocol import ACKNOWLEDGE
 from surestep.record import Record
 from surestep.ruling import verdicts
 
@@ -28,7 +32,9 @@ EPILOG = epilog(Exit.DONE, Exit.NO_SUCH_STEP, more=f"{document.SHAPE}\n\n{docume
 
 
 def show(
-    step: Annotated[str, typer.Argument(metavar="STEP", help="The step id.")],
+    step: Annotated[
+        str, typer.Argument(metavar="STEP", help="The step id; one of its actionIds will do.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Show what is known of a step: what is proven, forbidden, and can be decided, and when what
@@ -41,9 +47,8 @@ def show(
 
 async def _show(step_id: str, as_json: bool) -> Exit:
     async with session() as surestep:
-        view = await look(surestep, step_id)
-        address = surestep.client.service_client.config.target_host
-        namespace = surestep.client.namespace
+        step, _ = await resolve(surestep, step_id)
+        view = await look(surestep, step.id)
     if as_json:
         page.document(document.of_show(view))
         return Exit.DONE
@@ -56,10 +61,7 @@ async def _show(step_id: str, as_json: bool) -> Exit:
     for watch_id in view.watched:
         page.line()
         page.line("An anomaly waits to be acknowledged. Once somebody has seen to it:", "bold")
-        page.command(
-            f"temporal workflow signal --workflow-id {watch_id} --name {ACKNOWLEDGE} "
-            f"--address {address} --namespace {namespace}"
-        )
+        page.command(f"python starter.py anomalies --acknowledge {watch_id}")
     return Exit.DONE
 
 
@@ -79,6 +81,10 @@ def _heading(view: View) -> None:
         page.labelled("actions", names)
     if view.note:
         page.labelled("note", view.note)
+    for one in view.said:
+        page.labelled("decided", f"{one}; whether it was taken, only a worker knows")
+    for one in view.undone:
+        page.labelled("undo", f"a step of its own: `python starter.py show {one}`")
     if view.url:
         page.labelled("Web UI", view.url)
 
@@ -90,12 +96,7 @@ def _action(action: Outcome, record: Record | None, goes_on: bool) -> None:
     if action.receipt:
         page.labelled("receipt", receipt_in_words(action.receipt), indent=2)
     if record:
-        page.labelled("proven", proven(record), indent=2)
-        page.labelled("forbidden", forbidden(record), indent=2)
-    if record and (goes_on or record.closed):
-        page.labelled("next look", looks_next(record, datetime.now(UTC)), indent=2)
-    if record and goes_on:
-        page.labelled("decisions", f"{options(record)} (version {record.version})", indent=2)
+        _standing(record, goes_on)
     for anomaly in action.anomalies:
         page.labelled("anomaly", anomaly_in_words(anomaly), indent=2, style="bold red")
     day = ""
@@ -105,6 +106,28 @@ def _action(action: Outcome, record: Record | None, goes_on: bool) -> None:
             page.line()
             page.line(f"  {day}")
         page.labelled(f"{line.at:%H:%M:%S}", _in_words(line), indent=2)
+
+
+def _standing(record: Record, goes_on: bool) -> None:
+    now = datetime.now(UTC)
+    waits = standing.decided(record) if goes_on else None
+    if waits:
+        page.labelled("decided", waits, indent=2, style="bold")
+    if awaits_approval(record) and goes_on and record.closed is None:
+        page.labelled("arguments", standing.arguments(record), indent=2)
+    page.labelled("proven", proven(record), indent=2)
+    page.labelled("forbidden", forbidden(record), indent=2)
+    if record.closed:
+        page.labelled("next look", looks_next(record, now), indent=2)
+    elif goes_on:
+        page.labelled("next", next_by_itself(record, now), indent=2)
+    if goes_on and record.overdue and not record.closed:
+        since = f"nobody has answered, overdue since {when(record.overdue)}"
+        page.labelled("overdue", since, indent=2, style="bold red")
+    if record.told:
+        page.labelled("told", ", ".join(record.told), indent=2)
+    if goes_on:
+        page.labelled("decisions", f"{options(record)} (version {record.version})", indent=2)
 
 
 def _in_words(line: Line) -> str:
@@ -121,3 +144,8 @@ def _decisions(view: View) -> None:
             page.line(f"To decide {record.name}, one of:", "bold")
         for verdict in accepted:
             page.command(decision_command(view.step_id, record, verdict))
+    for record in view.records if not view.open else ():
+        if Verdict.UNDO in verdicts(record) and undo_id(record.action_id) not in view.undone:
+            page.line()
+            page.line(f"To undo {record.name}:", "bold")
+            page.command(f'python starter.py undo {record.action_id} --note "WHY"')

@@ -30,6 +30,7 @@ EPILOG = epilog(
     Exit.NO_EFFECT,
     Exit.ANOMALY,
     Exit.ENDED,
+    Exit.LEFT_UNKNOWN,
     more=document.SHAPE,
 )
 

@@ -1,5 +1,6 @@
 """Everything that can be found out about a step now, with a worker or without."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,10 +11,12 @@ from temporalio.service import RPCError
 
 from surestep import visibility
 from surestep.cli.failure import no_execution
+from surestep.cli.said import said
 from surestep.cli.workers import answered, start_one
 from surestep.client import Surestep
 from surestep.errors import NoSuchStep, SurestepError
-from surestep.identity import check_step_id
+from surestep.evidence import State
+from surestep.identity import check_step_id, undo_id
 from surestep.outcome import StepOutcome, outcome_of
 from surestep.protocol import STEP_WORKFLOW, WATCH_WORKFLOW, StepInput
 from surestep.record import Record
@@ -33,6 +36,8 @@ class View:
     records    only a worker has them
     submitted  None: the input cannot be read
     watched    the ids of the workflows that found a late effect and wait for a person
+    said       decisions in an open step's history, where no worker says what became of them
+    undone     the ids of the steps that undo actions of this ended one
     note       what an operator should know about this view
     """
 
@@ -47,6 +52,8 @@ class View:
     records: tuple[Record, ...] = ()
     submitted: StepInput | None = None
     watched: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    undone: tuple[str, ...] = ()
     note: str = ""
 
 
@@ -76,13 +83,14 @@ async def look(surestep: Surestep, step_id: str, *, ask_worker: bool = True) -> 
         records = await answered(surestep.client, described.task_queue, handle.records) or []
     note, outcome = "", None
     watched: tuple[str, ...] = ()
+    heard: list[str] = []
     if closed:
         try:
             outcome = await handle.outcome()
         except SurestepError as error:
             note = str(error)
     elif ask_worker and not records:
-        note = start_one(described.task_queue)
+        note, heard = start_one(described.task_queue), await said(surestep, step_id)
     if closed and ask_worker:
         later, watched = await _watch(surestep, step_id)
         records = [later.get(record.name, record) for record in records]
@@ -101,8 +109,17 @@ async def look(surestep: Surestep, step_id: str, *, ask_worker: bool = True) -> 
         records=tuple(records),
         submitted=submitted,
         watched=watched,
+        said=tuple(heard),
+        undone=await _undone(surestep, outcome) if closed and ask_worker and outcome else (),
         note=note,
     )
+
+
+async def _undone(surestep: Surestep, outcome: StepOutcome) -> tuple[str, ...]:
+    confirmed = [one.action_id for one in outcome.actions if one.state is State.CONFIRMED]
+    ids = [undo_id(one) for one in confirmed]
+    found = await asyncio.gather(*(find(surestep, one) for one in ids))
+    return tuple(one for one, step in zip(ids, found, strict=True) if step)
 
 
 async def submission(surestep: Surestep, step_id: str) -> StepInput | None:

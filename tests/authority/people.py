@@ -49,6 +49,7 @@ def order(given: Decision, **fields: Any) -> ExamineOrder:
         "effect": Effect.IRREVERSIBLE,
         "input_hash": HASH,
         "requester": "",
+        "now": "2026-11-30T12:00:00Z",
         "by_signal": False,
     }
     return ExamineOrder.model_validate({"decision": given, **about, **fields})

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,9 @@ from temporalio.common import SearchAttributeKey
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.testing import WorkflowEnvironment
 
-from surestep import Surestep, Tools
+from surestep import Surestep, Tool, Tools
 from surestep.embedded_process import find_binary
+from surestep.protocol import WATCH_WORKFLOW, WatchInput
 from surestep.visibility import SEARCH_ATTRIBUTES
 from worker import build_worker
 
@@ -57,13 +58,27 @@ class Ended:
     def json(self) -> Any:
         return json.loads(self.out)
 
+    @property
+    def width(self) -> int:
+        return max(map(len, [*self.out.splitlines(), *self.err.splitlines(), ""]))
+
 
 class Running:
     """A command that runs; what it has said so far can be waited for."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
-        self._err = ""
+        self._out = self._err = ""
+        self._printed = 0  # of stdout, up to the last thing that was waited for
+
+    async def prints(self, words: str) -> None:
+        """Wait for the words on stdout, after those that were waited for before."""
+        async with asyncio.timeout(PATIENCE.total_seconds()):
+            while words not in self._out[self._printed :]:
+                line = await self.process.stdout.readline()
+                assert line, f"{words!r} was never printed, only: {self._out}"
+                self._out += line.decode()
+        self._printed = self._out.index(words, self._printed) + len(words)
 
     async def says(self, words: str) -> None:
         async with asyncio.timeout(PATIENCE.total_seconds()):
@@ -75,7 +90,7 @@ class Running:
     async def end(self) -> Ended:
         async with asyncio.timeout(PATIENCE.total_seconds()):
             out, err = await self.process.communicate()
-        ended = Ended(self.process.returncode, out.decode(), self._err + err.decode())
+        ended = Ended(self.process.returncode, self._out + out.decode(), self._err + err.decode())
         assert "Traceback" not in ended.err, ended.err
         assert "\x1b" not in ended.out + ended.err, "colours where nobody looks"
         return ended
@@ -130,7 +145,7 @@ async def server() -> AsyncIterator[WorkflowEnvironment]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def surestep(server: WorkflowEnvironment) -> AsyncIterator[Surestep]:
     """The client, and a worker that serves it."""
-    async with build_worker(server.client, Tools(*tools.tools), grace=timedelta(0)):
+    async with build_worker(server.client, Tools(*tools.tools, *tools.others), grace=timedelta(0)):
         yield Surestep(server.client)
 
 
@@ -166,3 +181,32 @@ async def parked(surestep: Surestep, step_id: str) -> None:
         return step_id in {one.step_id for one in await surestep.unresolved()}
 
     await until(listed)
+
+
+async def late_effect(
+    server: WorkflowEnvironment, surestep: Surestep, step_id: str, tool: Tool = tools.parcel
+) -> str:
+    """A step that ended without an effect, and whose watch finds one now; the watch's id.
+
+    The step's own watch looks for the first time after a minute; this one looks at once.
+    """
+    outcome = await surestep.run(step_id, tool(to="ada"))
+    assert outcome.state == "not_found"
+    (record,) = await surestep.handle(step_id).records()
+    closed = record.closed.model_copy(update={"at": datetime.now(UTC) - timedelta(hours=1)})
+    looks = record.looks.model_copy(update={"at": None})
+    old = record.model_copy(update={"closed": closed, "looks": looks})
+    tools.found_later.add(record.action_id)
+    watch_id = f"{step_id}/watch-early"
+    await server.client.start_workflow(
+        WATCH_WORKFLOW,
+        WatchInput(step_id=step_id, visible=True, records=(old,)),
+        id=watch_id,
+        task_queue=surestep.task_queue,
+    )
+
+    async def listed() -> bool:
+        return watch_id in {one.watch_id for one in await surestep.anomalies()}
+
+    await until(listed)
+    return watch_id

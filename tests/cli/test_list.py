@@ -1,13 +1,11 @@
 import asyncio
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from surestep.protocol import WATCH_WORKFLOW, WatchInput
 from surestep.visibility import ANOMALY, NEEDS_HUMAN
 
 from . import tools
-from .conftest import parked, until
+from .conftest import late_effect, parked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -46,7 +44,8 @@ async def test_what_waits_for_a_person_is_listed_oldest_first_with_its_reason(te
     ours = [one for one in document.json if one["step_id"].startswith("unresolved/")]
     assert [one["step_id"] for one in ours] == ["unresolved/older", "unresolved/newer"]
     assert ours[0].keys() == {
-        "step_id", "tools", "run", "state", "anomalies", "since", "age_seconds", "why", "url",
+        "step_id", "tools", "run", "state", "anomalies", "since", "age_seconds", "url",
+        "about", "why", "decided", "next", "overdue", "told",
     }  # fmt: skip
     why = "the request may have left, and this tool has no lookup"
     assert {one["why"] for one in ours} == {why}
@@ -57,42 +56,18 @@ async def test_what_waits_for_a_person_is_listed_oldest_first_with_its_reason(te
 async def test_an_effect_that_landed_late_is_unresolved_until_it_is_acknowledged(
     terminal, server, surestep
 ):
-    outcome = await surestep.run("unresolved/late", tools.parcel(to="ada"))
-    assert outcome.state == "not_found"
-    await watch_from_an_hour_ago(server, surestep, "unresolved/late")
-    tools.found_later.add("unresolved/late/parcel")
-
-    async def found_late() -> bool:
-        (record,) = await surestep.handle("unresolved/late/watch-early").records()
-        return bool(record.anomalies)
-
-    await until(found_late)
-
-    async def listed() -> bool:
-        query = f"{ANOMALY} = 'late' AND {NEEDS_HUMAN} = true"
-        return (await server.client.count_workflows(query)).count > 0
-
-    await until(listed)
-    listing, shown = await asyncio.gather(
-        terminal("unresolved", "--json"), terminal("show", "unresolved/late")
+    watch_id = await late_effect(server, surestep, "unresolved/late")
+    query = f"{ANOMALY} = 'late' AND {NEEDS_HUMAN} = true"
+    assert (await server.client.count_workflows(query)).count > 0
+    listing, table, shown = await asyncio.gather(
+        terminal("unresolved", "--json"),
+        terminal("unresolved"),
+        terminal("show", "unresolved/late"),
     )
-    (late,) = [one for one in listing.json if one["anomalies"] == ["late"]]
-    assert late["step_id"] == "unresolved/late"
+    (late,) = [one for one in listing.json if one["step_id"] == "unresolved/late"]
+    assert late["anomalies"] == ["late"]
     assert late["why"]
+    assert "take note of them: python starter.py anomalies" in table.shown
     assert "anomaly late at" in shown.shown
-    assert "--workflow-id unresolved/late/watch-early" in shown.out
-    assert "--name acknowledge" in shown.out
-
-
-async def watch_from_an_hour_ago(server, surestep, step_id: str) -> None:
-    """The step's own watch looks for the first time after a minute; this one looks at once."""
-    (record,) = await surestep.handle(step_id).records()
-    closed = record.closed.model_copy(update={"at": datetime.now(UTC) - timedelta(hours=1)})
-    looks = record.looks.model_copy(update={"at": None})
-    old = record.model_copy(update={"closed": closed, "looks": looks})
-    await server.client.start_workflow(
-        WATCH_WORKFLOW,
-        WatchInput(step_id=step_id, visible=True, records=(old,)),
-        id=f"{step_id}/watch-early",
-        task_queue=surestep.task_queue,
-    )
+    assert f"python starter.py anomalies --acknowledge {watch_id}" in shown.shown
+    assert shown.width <= 80

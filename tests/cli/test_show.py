@@ -8,7 +8,7 @@ from surestep.cli import page
 from worker import build_worker
 
 from . import tools
-from .conftest import parked
+from .conftest import parked, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -40,7 +40,12 @@ async def test_a_record_reads_as_a_timeline_and_says_how_to_decide(terminal, sur
     (action,) = document.json["actions"]
     assert (document.json["source"], document.json["open"]) == ("worker", True)
     assert {"version", "proven", "forbidden", "next_look", "timeline"} <= action.keys()
-    assert [one["verdict"] for one in action["decisions"]] == ["confirm", "retry", "abandon"]
+    assert [one["verdict"] for one in action["decisions"]] == [
+        "confirm", "retry", "abandon", "keep_looking", "leave_unknown",
+    ]  # fmt: skip
+    assert action["arguments"] == {"to": "ada", "fate": "lost"}
+    assert action["input_hash"].startswith("v1:")
+    assert (action["decided"], action["overdue"], action["told"]) == (None, None, [])
     assert action["timeline"][0].keys() == {"at", "text", "count", "until"}
 
 
@@ -111,3 +116,82 @@ async def test_a_step_that_was_ended_from_outside_offers_no_decision(terminal, s
     assert (document["state"], document["advice"], document["open"]) == ("unknown", "stop", False)
     assert "ended without an outcome" in document["note"]
     assert document["actions"][0]["decisions"] == []
+
+
+async def test_an_approval_is_pending_decided_expired_or_superseded_and_reads_so(
+    terminal, surestep
+):
+    async def known(step_id):
+        (record,) = await surestep.handle(step_id).records()
+        return record
+
+    async def approve(step_id):
+        await surestep.decide(step_id, "approve", by="eve", version=(await known(step_id)).version)
+
+    tools.unreachable["show/decided/payment"] = timedelta(minutes=10)
+    tools.unreachable["show/superseded/forgetful"] = timedelta(0)
+    await surestep.start("show/pending", tools.payment(to="ada"))
+    await surestep.start("show/decided", tools.payment(to="ada"))
+    await surestep.start("show/superseded", tools.forgetful(to="ada"))
+    for name in ("pending", "decided", "superseded"):
+        await parked(surestep, f"show/{name}")
+    await approve("show/decided")
+    await approve("show/superseded")
+    await surestep.run("show/expired", tools.expiring(to="ada"))
+
+    async def refused_and_asked_again():
+        waits = (await known("show/decided")).not_before
+        asked = await known("show/superseded")
+        return waits and asked.approval and asked.asked
+
+    await until(refused_and_asked_again)
+    names = ("pending", "decided", "expired", "superseded")
+    shown = await asyncio.gather(*(terminal("show", f"show/{name}") for name in names))
+    pending, decided, expired, superseded = (one.shown for one in shown)
+    assert all(one.code == 0 and one.width <= 80 for one in shown)
+
+    assert "planned, payment of ada must be approved before it is sent" in pending
+    assert "if nobody approves it until" in pending
+    assert 'arguments {"cents": 2500, "to": "ada"}' in pending
+
+    assert "state planned, approved by eve; it is not sent yet" in decided
+    assert "decided approved by eve at" in decided
+
+    assert "not_found, nobody approved it until" in expired
+    assert "it was not run" in expired
+    assert "To decide" not in expired
+
+    assert "was approved by eve at" in superseded
+    assert "that is too long ago to begin it now" in superseded
+    assert "approve --version" in superseded
+
+    for one in (decided, expired, superseded):
+        assert "state confirmed" not in one
+    tools.unreachable.clear()
+
+
+async def test_without_a_worker_it_shows_what_people_have_said_and_calls_nothing_done(
+    elsewhere, server, surestep
+):
+    queue = "show-said"
+    alone = elsewhere.where(SURESTEP_TASK_QUEUE=queue)
+    step = type(surestep)(server.client, task_queue=queue)
+    async with build_worker(server.client, Tools(tools.ferry), task_queue=queue):
+        await step.start("show/said", tools.ferry(to="ada"))
+        await parked(step, "show/said")
+        assert (await step.decide("show/said", "retry", by="bob")).taken
+    handle = server.client.get_workflow_handle("show/said")
+    await handle.signal("decide", {"verdict": "abandon", "by": "eve\x1b[2J"})
+    await handle.signal("decide", "no decision at all")
+    shown, document = await asyncio.gather(
+        alone("show", "show/said"), alone("show", "show/said", "--json")
+    )
+    assert shown.code == 0
+    assert shown.width <= 80
+    assert "state unknown" in shown.shown
+    assert "bob said retry; whether it was taken, only a worker knows" in shown.shown
+    newest, middle, oldest = document.json["said"]
+    assert "cannot be read" in newest
+    assert middle.endswith("eve\ufffd[2J said abandon")
+    assert oldest.endswith("bob said retry")
+    assert (document.json["state"], document.json["source"]) == ("unknown", "list")

@@ -11,6 +11,7 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
 
+from activities.examine import Examiner
 from activities.execute import Executor
 from activities.look import Observer
 from activities.plan import Planner
@@ -26,7 +27,7 @@ def deciding_worker(client: Client, tools: Tools, queue: str) -> Worker:
         client,
         task_queue=queue,
         workflows=WORKFLOWS,
-        activities=[Planner(tools, client).plan],
+        activities=[Planner(tools, client).plan, Examiner(None, client).examine],
         workflow_runner=workflow_runner(),
         no_remote_activities=True,
     )

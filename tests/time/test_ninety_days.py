@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 import surestep.policy
-import workflows.agent_step
+import workflows.settling
 from surestep import State
 from tests.time.service import REQUEST_LOST, Service, tool_for
 
@@ -50,7 +50,7 @@ def _quick_look_back(monkeypatch):
 async def test_after_ninety_days_and_several_runs_a_decision_settles_it(
     test_clock, step_id, monkeypatch
 ):
-    monkeypatch.setattr(workflows.agent_step, "EVENTS_LIMIT", 300)
+    monkeypatch.setattr(workflows.settling, "EVENTS_LIMIT", 300)
     service = Service([REQUEST_LOST])
     charge = tool_for(service)
     async with test_clock.working(charge) as surestep:

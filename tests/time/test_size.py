@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from pydantic import BaseModel
 
-import workflows.agent_step
+import workflows.settling
 from surestep import Call, Contract, Effect, Receipt, State, Tool, Verification, not_found
 from surestep.identity import STEP_INPUT_LIMIT
 from tests.waiting import eventually
@@ -50,7 +50,7 @@ async def test_a_step_at_the_limit_runs_to_its_end(working, step_id):
 
 
 async def test_a_step_at_the_limit_can_renew_its_history(working, step_id, monkeypatch):
-    monkeypatch.setattr(workflows.agent_step, "EVENTS_LIMIT", 1)
+    monkeypatch.setattr(workflows.settling, "EVENTS_LIMIT", 1)
     tool = letter(breaks=True)
     async with working(tool) as surestep:
         handle = await surestep.start(step_id, tool(text=largest(tool)))
