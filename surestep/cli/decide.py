@@ -49,7 +49,10 @@ def decide(
     ] = None,
     verdict: Annotated[
         Verdict | None,
-        typer.Argument(metavar="VERDICT", help="One of those below. Left out: you are asked."),
+        typer.Argument(
+            metavar="VERDICT",
+            help="One of those below. Left out: you are asked, after the facts.",
+        ),
     ] = None,
     note: Annotated[str, typer.Option(help="How you know. Recorded.")] = "",
     by: Annotated[
@@ -226,6 +229,8 @@ async def send(
         )
         return Exit.OPEN
     code = told(ruling)
+    if ruling.taken:
+        page.aside(f"what becomes of it: `python starter.py show {step.id}`")
     if not ruling.taken and decision.version is not None:
         await show_what_is_newer(surestep, step, decision)
     return code

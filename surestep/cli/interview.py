@@ -59,6 +59,7 @@ async def choose_action(records: Sequence[Record]) -> Record | None:
     of = asked or open_
     if len(of) < 2:
         return next(iter(of), None)
+    page.line()
     for number, one in enumerate(of, start=1):
         page.line(f"{number:>3}  {one.state:<10} {one.name}")
     return await choice("Which action", of)
@@ -69,6 +70,7 @@ async def ask(record: Record, by: str, said_before: str = "") -> Answer | None:
 
     said_before  the note that the command line gives already
     """
+    page.line()
     standing.facts(record)
     accepted = verdicts(record)
     if not accepted:

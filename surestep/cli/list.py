@@ -24,7 +24,9 @@ EPILOG = epilog(
 
 
 def list_steps(
-    state: Annotated[State | None, typer.Option(help="Only steps in this state.")] = None,
+    state: Annotated[
+        State | None, typer.Option(metavar="STATE", help="Only steps in this state.")
+    ] = None,
     agent_run: Annotated[
         str | None, typer.Option("--run", help="Only steps of this run of an agent.")
     ] = None,

@@ -42,8 +42,8 @@ EPILOG = epilog(
         "  next     what comes next if nobody does anything\n"
         "  overdue  since when the question has stood for too long\n"
         "  told     a list of who has been told\n"
-        "  (the last six are null where there is nothing to say, or no worker\n"
-        "  to ask; only the oldest 50 are asked. told is never null)"
+        "  (about to overdue are null where there is nothing to say, or no worker\n"
+        "  answers; only the oldest 50 are asked about)"
     ),
 )
 
@@ -98,7 +98,8 @@ def unresolved(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     tool: Annotated[str | None, typer.Option(help="Only steps of this tool.")] = None,
     state: Annotated[
-        State | None, typer.Option(help="Only this state; what waits for approval is planned.")
+        State | None,
+        typer.Option(metavar="STATE", help="Only this state; what waits for approval is planned."),
     ] = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Print the list again whenever it changes.")

@@ -2,6 +2,11 @@ import asyncio
 
 import pytest
 
+from surestep import Tools
+from surestep.signature import private_text
+from tests.authority.people import authority, key_of
+from worker import build_worker
+
 from . import tools
 from .conftest import late_effect, parked, until
 
@@ -93,3 +98,24 @@ async def test_without_a_worker_an_undo_waits_for_one(elsewhere, surestep):
     assert left.code == 6
     assert "sent undo for undo/later as a signal" in left.shown
     assert "`python worker.py`" in left.said
+
+
+async def test_where_signatures_are_demanded_an_undo_is_signed_like_any_decision(
+    elsewhere, server, surestep, tmp_path
+):
+    queue = "undo-signed"
+    terminal = elsewhere.where(SURESTEP_TASK_QUEUE=queue)
+    step = type(surestep)(server.client, task_queue=queue)
+    key = tmp_path / "grace.pem"
+    key.write_text(private_text(key_of("grace")))
+    lost = tools.letter(to="ada", fate="lost")
+    served = Tools(tools.booking, tools.letter)
+    async with build_worker(server.client, served, task_queue=queue, authority=authority("grace")):
+        await step.start("undo/signed", tools.booking(to="ada"), lost, mode="parallel")
+        await parked(step, "undo/signed")
+        unsigned = await terminal("undo", "undo/signed/booking")
+        assert unsigned.code == 7
+        assert "not taken: it is not signed" in unsigned.shown
+        signed = await terminal("undo", "undo/signed/booking", "--key", str(key))
+        assert signed.code == 0, signed.shown
+    assert tools.posted.count("undo/signed/booking/undo") <= 1
