@@ -55,7 +55,7 @@ async def records_of(
     records = await answered(surestep.client, step.task_queue, ask)
     if records is None:
         return None
-    found = [one for one in records if action in (one.name, None)]
+    found = [one for one in records if action in (one.name, one.action_id, None)]
     if not found:
         what = f"has no action {action!r} yet" if action else "has not planned its actions yet"
         raise InvalidArguments(f"step {step.id!r} {what}: `python starter.py show {step.id}`")

@@ -21,6 +21,14 @@ async def test_every_exit_code_is_in_the_help_and_has_a_meaning():
     assert max(map(len, shown.output.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("command", [one.name for one in starter.app.registered_commands])
+async def test_the_help_of_every_command_fits_and_ends_with_its_exit_codes(command):
+    shown = CliRunner().invoke(starter.app, [command, "--help"], terminal_width=80)
+    assert shown.exit_code == 0
+    assert max(map(len, shown.output.splitlines())) <= 80
+    assert "Exit codes:\n      0  done" in shown.output
+
+
 async def test_a_server_that_does_not_answer_is_named(tmp_path):
     nowhere = Terminal(tmp_path, TEMPORAL_ADDRESS="127.0.0.1:1")
     ended = await nowhere("list")
