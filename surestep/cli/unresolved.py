@@ -12,6 +12,7 @@ from surestep.cli.exits import Exit, epilog
 from surestep.cli.session import run, session
 from surestep.cli.workers import answered
 from surestep.client import Surestep
+from surestep.connection import waiting_url
 from surestep.handle import StepHandle
 from surestep.record import Record
 from surestep.summary import StepSummary
@@ -64,6 +65,9 @@ async def _unresolved(as_json: bool) -> Exit:
         page.aside("nothing waits for a person")
     else:
         _table(questions, now)
+        if surestep.ui_url:
+            page.line()
+            page.labelled("Web UI", waiting_url(surestep.ui_url, surestep.client.namespace))
     return Exit.DONE
 
 
