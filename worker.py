@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
 
+from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
 from temporalio.client import Client
-from temporalio.worker import Worker
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.service import RPCError
+from temporalio.worker import Worker, WorkerDeploymentConfig
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities.execute import Executor
@@ -18,6 +21,7 @@ from activities.look import Observer
 from activities.plan import Planner
 from surestep.connection import connection
 from surestep.errors import SurestepError
+from surestep.outage import Outage
 from surestep.protocol import TASK_QUEUE
 from surestep.settings import Settings
 from surestep.tool import Tools
@@ -26,6 +30,8 @@ from workflows.agent_step import AgentStep
 from workflows.late_watch import LateWatch
 
 WORKFLOWS: Sequence[type] = (AgentStep, LateWatch)
+
+LOOKS_FOR_AN_OUTAGE_EVERY = timedelta(seconds=10)
 
 logger = logging.getLogger("surestep.worker")
 
@@ -42,8 +48,13 @@ def build_worker(
     *,
     task_queue: str = TASK_QUEUE,
     grace: timedelta = timedelta(seconds=60),
+    version: WorkerDeploymentVersion | None = None,
 ) -> Worker:
-    """A worker that knows `tools`. `grace`: how long a stop waits for an attempt in flight."""
+    """A worker that knows `tools`.
+
+    grace    how long a stop waits for an attempt in flight
+    version  of a deployment; it gets work once an operator has made it current
+    """
     observer = Observer(tools)
     return Worker(
         client,
@@ -57,10 +68,30 @@ def build_worker(
         ],
         workflow_runner=workflow_runner(),
         graceful_shutdown_timeout=grace,
+        deployment_config=_deployment(version) if version else None,
         # The SDK refuses to upload what is too large, and an update of over 2 MiB, which its own
         # refusal quotes, would then block the step. What we record is bounded.
         disable_payload_error_limit=True,
     )
+
+
+def _deployment(version: WorkerDeploymentVersion) -> WorkerDeploymentConfig:
+    """Open steps move to the version that is current.
+
+    A step can wait for months. Pinned, it would keep the workers of its day alive, with their bugs
+    in the lookup that it waits for. Its commands replay in every later version: tests/replay.
+    """
+    return WorkerDeploymentConfig(
+        version=version,
+        use_worker_versioning=True,
+        default_versioning_behavior=VersioningBehavior.AUTO_UPGRADE,
+    )
+
+
+def _version(settings: Settings) -> WorkerDeploymentVersion | None:
+    if settings.build_id is None:
+        return None
+    return WorkerDeploymentVersion(settings.deployment, settings.build_id)
 
 
 async def serve() -> None:
@@ -73,15 +104,44 @@ async def serve() -> None:
     async with AsyncExitStack() as stack:
         connected = await stack.enter_async_context(connection(settings))
         worker = build_worker(
-            connected.client, tools, task_queue=settings.task_queue, grace=settings.grace
+            connected.client,
+            tools,
+            task_queue=settings.task_queue,
+            grace=settings.grace,
+            version=_version(settings),
         )
         await stack.enter_async_context(worker)
+        watching = asyncio.create_task(_tell_of_outages(connected.client))
+        stack.callback(watching.cancel)
         names = ", ".join(tool.name for tool in tools)
         logger.info("serving %s on queue %s at %s", names, settings.task_queue, connected.address)
+        if settings.build_id:
+            logger.info(
+                "build %s of %s gets work once it is current: `temporal worker deployment "
+                "set-current-version --deployment-name %s --build-id %s`",
+                settings.build_id,
+                settings.deployment,
+                settings.deployment,
+                settings.build_id,
+            )
         if connected.ui_url:
             logger.info("Web UI: %s", connected.ui_url)
         await stop.wait()
         logger.info("stopping; attempts in flight have %s to report", settings.grace)
+
+
+async def _tell_of_outages(client: Client) -> None:
+    """The SDK connects again by itself, and says nothing that a person would want to read."""
+    outage = Outage(client, "Attempts in flight go on; the worker connects again by itself")
+    while True:
+        await asyncio.sleep(LOOKS_FOR_AN_OUTAGE_EVERY.total_seconds())
+        try:
+            await outage.sit_out(
+                lambda: client.workflow_service.get_system_info(GetSystemInfoRequest(), retry=True),
+                until=None,
+            )
+        except RPCError as error:  # it answers
+            logger.debug("the server does not say what it is: %s", error)
 
 
 def main() -> int:

@@ -1,5 +1,6 @@
 """Surestep for agent code: start or attach, wait, recall, decide, and see what is unresolved."""
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -9,47 +10,35 @@ from uuid import uuid4
 from pydantic import ValidationError
 from temporalio.client import (
     Client,
-    WorkflowExecution,
-    WorkflowExecutionStatus,
     WorkflowUpdateFailedError,
 )
-from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from surestep import visibility
+from surestep.answer import answer_to
 from surestep.decision import Decision, Ruling, Verdict
+from surestep.entrance import Entrance
 from surestep.errors import (
     InvalidArguments,
     NoSuchStep,
-    StepConflict,
     SurestepError,
     describe_validation,
 )
 from surestep.handle import StepHandle
-from surestep.identity import STEP_INPUT_LIMIT, check_name, check_step_id, watched_step
+from surestep.identity import check_step_id, watched_step
+from surestep.outage import Outage, told_as
 from surestep.outcome import StepOutcome
 from surestep.protocol import (
     ACKNOWLEDGE,
-    DECIDE,
-    MEMO_HASH,
     NOTICE,
     STEP_WORKFLOW,
     TASK_QUEUE,
     WATCH_WORKFLOW,
-    ActionInput,
-    EarlierStep,
     StepInput,
 )
+from surestep.submission import submission
 from surestep.summary import StepSummary, summarise
 from surestep.tool import Action
-
-CLOSED_WITHOUT_OUTCOME = (
-    WorkflowExecutionStatus.FAILED,
-    WorkflowExecutionStatus.TERMINATED,
-    WorkflowExecutionStatus.TIMED_OUT,
-    WorkflowExecutionStatus.CANCELED,
-)
 
 
 class Surestep:
@@ -94,12 +83,15 @@ class Surestep:
 
         Raises InvalidStepId and InvalidArguments before anything starts, StepConflict if the
         step exists with other input, StepPending after `within`, StepFailed if the step was
-        ended from outside.
+        ended from outside. An outage of the server is sat out, and told of by a warning; where
+        `within` ends before the step could be submitted, CannotConnect is raised.
         """
-        handle = await self.start(
-            step_id, *actions, run=run, label=label, mode=mode, undo_on_failure=undo_on_failure
+        step = submission(
+            step_id, actions, run=run, label=label, mode=mode, undo_on_failure=undo_on_failure
         )
-        return await handle.outcome(within=within)
+        until = None if within is None else time.monotonic() + within.total_seconds()
+        await self._submit(step_id, step, until)
+        return await self.handle(step_id).outcome(within=within)
 
     async def start(
         self,
@@ -110,23 +102,11 @@ class Surestep:
         mode: Literal["sequential", "parallel"] = "sequential",
         undo_on_failure: bool = False,
     ) -> StepHandle:
-        """Like `run`, without the wait."""
-        check_step_id(step_id)
-        given = {"run": run, "label": label, "mode": mode, "undo_on_failure": undo_on_failure}
-        try:
-            step = StepInput.model_validate({**given, "actions": _inputs(actions)})
-        except ValidationError as error:
-            raise InvalidArguments(describe_validation(error)) from None
-        size = len(step.model_dump_json().encode())
-        if size > STEP_INPUT_LIMIT:
-            raise InvalidArguments(
-                f"a step of {size} bytes is over the limit of {STEP_INPUT_LIMIT}: pass references "
-                "to large content, or spread the actions over several steps"
-            )
-        try:
-            await self._start(step_id, step, WorkflowIDReusePolicy.REJECT_DUPLICATE)
-        except WorkflowAlreadyStartedError:
-            await self._attach(step_id, step)
+        """Like `run`, without any wait. Raises CannotConnect where the server does not answer."""
+        step = submission(
+            step_id, actions, run=run, label=label, mode=mode, undo_on_failure=undo_on_failure
+        )
+        await self._submit(step_id, step, until=time.monotonic())
         return self.handle(step_id)
 
     def handle(self, step_id: str) -> StepHandle:
@@ -137,12 +117,14 @@ class Surestep:
         """The outcome of an existing step, waited for if it is not settled; None: no such step.
 
         A restarted agent recalls first, and asks its model only if there is nothing to recall.
+        Raises CannotConnect where the server does not answer.
         """
         check_step_id(step_id)
         handle = self.handle(step_id)
-        if await handle.exists():
-            return await handle.outcome(within=within)
-        return None
+        with told_as(self.client, f"Whether there is a step {step_id!r} is not known. Ask again"):
+            if not await handle.exists():
+                return None
+        return await handle.outcome(within=within)
 
     async def decide(
         self,
@@ -155,17 +137,17 @@ class Surestep:
         version: int | None = None,
         receipt_id: str | None = None,
         accept_duplicate: bool = False,
+        within: timedelta | None = None,
     ) -> Ruling:
         """Decide an action: `target` is a step id, or `{step id}/{action name}`.
 
         Answers at once with what is done, or why nothing is. Raises NoSuchStep. Without a worker
-        the answer waits for one; the decision has an id, so it counts once however often it is
-        sent, also by the signal `decide`.
+        the answer waits for one, and DecisionPending is raised after `within`; the decision has an
+        id, so it counts once however often it is sent, also by the signal `decide`. Raises
+        CannotConnect, which names that id, where the server does not answer.
         """
-        step_id, action = await self._target(target)
         said = {
             "verdict": verdict,
-            "action": action,
             "by": by,
             "note": note,
             "id": id or f"decision-{uuid4()}",
@@ -177,11 +159,19 @@ class Surestep:
             decision = Decision.model_validate(said)
         except ValidationError as error:
             raise InvalidArguments(f"not a decision: {describe_validation(error)}") from None
-        handle = self.client.get_workflow_handle(step_id)
+        with told_as(
+            self.client,
+            f"Whether the decision has arrived is not known. Send it again with "
+            f"id={decision.id!r}: it is taken once",
+        ):
+            until = None if within is None else time.monotonic() + within.total_seconds()
+            return await self._decide(target, decision, until)
+
+    async def _decide(self, target: str, decision: Decision, until: float | None) -> Ruling:
+        step_id, action = await self._target(target)
+        given = decision.model_copy(update={"action": action})
         try:
-            given = decision.model_dump(mode="json", exclude_none=True)
-            ruling: Ruling = await handle.execute_update(DECIDE, given, result_type=Ruling)
-            return ruling
+            return await answer_to(self.client, step_id, given, until)
         except WorkflowUpdateFailedError as error:
             raise SurestepError(str(error.cause)) from error
         except RPCError as error:
@@ -202,9 +192,8 @@ class Surestep:
 
     async def unresolved(self, *, limit: int = 1000) -> list[StepSummary]:
         """Steps, and watches of ended steps, that wait for a human; oldest first."""
-        query = f"{visibility.NEEDS_HUMAN} = true AND ExecutionStatus = 'Running'"
         found: list[StepSummary] = []
-        async for run in self.client.list_workflows(query, limit=limit):
+        async for run in self.client.list_workflows(visibility.WAITING, limit=limit):
             one = summarise(run.id, run.start_time, run.typed_search_attributes)
             if run.workflow_type == WATCH_WORKFLOW:
                 watched = {"step_id": watched_step(run.id), "watch_id": run.id}
@@ -224,46 +213,17 @@ class Surestep:
             async for run in self.client.list_workflows(wanted, limit=limit)
         ]
 
-    async def _start(self, step_id: str, step: StepInput, reuse: WorkflowIDReusePolicy) -> None:
-        await self.client.start_workflow(
-            STEP_WORKFLOW,
-            step,
-            id=step_id,
-            task_queue=self.task_queue,
-            id_reuse_policy=reuse,
-            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-            memo={MEMO_HASH: step.hash},
-            static_summary=_static_summary(step),
-        )
+    async def _submit(self, step_id: str, step: StepInput, until: float | None) -> None:
+        """Start or attach. Outages are sat out `until` then, which is CannotConnect."""
 
-    async def _attach(self, step_id: str, step: StepInput) -> None:
-        """The step exists: is it the same, and has it an outcome?"""
-        handle = self.handle(step_id)
-        existing = await handle.describe()
-        sent_nothing = await handle.sent_nothing(existing.status)
-        binding = await handle.last_that_may_have_sent() if sent_nothing else existing
-        if binding:
-            recorded = await binding.memo_value(MEMO_HASH, default=None)
-            if recorded != step.hash:
-                differences = (await handle.submitted(binding.run_id)).differences(step)
-                if differences:
-                    raise StepConflict(step_id, differences)
-        if existing.status in CLOSED_WITHOUT_OUTCOME:
-            await self._start_again(step_id, step, binding)
-
-    async def _start_again(
-        self, step_id: str, step: StepInput, binding: WorkflowExecution | None
-    ) -> None:
-        """The new run is told of the old one: what that one sent is not known here."""
-        if binding:
-            since = await self.handle(step_id).began(binding)
-            name = binding.status.name.lower() if binding.status else "ended"
-            why = f"an earlier run of this step was {name} without an outcome"
-            step = step.model_copy(update={"earlier": EarlierStep(since=since, why=why)})
-        try:
-            await self._start(step_id, step, WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY)
-        except WorkflowAlreadyStartedError:  # somebody else was quicker with the same step
-            await self._attach(step_id, step)
+        entrance = Entrance(self.client, self.task_queue)
+        outage = Outage(self.client, f"Step {step_id} is submitted until it does")
+        with told_as(
+            self.client,
+            f"Whether step {step_id!r} was started is not known. Submit the same step again: "
+            "if it was, you are attached to it",
+        ):
+            await outage.sit_out(lambda: entrance.enter(step_id, step), until)
 
     async def _target(self, target: str) -> tuple[str, str | None]:
         """A step id may hold slashes itself, so what exists decides."""
@@ -274,25 +234,3 @@ class Surestep:
             step_id, _, undone = step_id.rpartition("/")
             action = f"{undone}/{action}"
         return (step_id, action) if step_id else (target, None)
-
-
-def _inputs(actions: tuple[Action, ...]) -> tuple[ActionInput, ...]:
-    if not actions:
-        raise InvalidArguments("a step needs an action: run(step_id, tool(…))")
-    for action in actions:
-        if not isinstance(action, Action):
-            raise InvalidArguments(
-                f"{type(action).__name__} is no action: call the tool with its arguments"
-            )
-        check_name(action.name)
-    names = [action.name for action in actions]
-    if len(set(names)) < len(names):
-        raise InvalidArguments(f"two actions have one name in {names}: name them with .named('…')")
-    return tuple(
-        ActionInput(tool=one.tool, name=one.name, arguments=one.arguments) for one in actions
-    )
-
-
-def _static_summary(step: StepInput) -> str:
-    tools = ", ".join(action.tool for action in step.actions)
-    return (f"{tools} · {step.label}" if step.label else tools)[:200]

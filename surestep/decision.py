@@ -6,6 +6,8 @@ from pydantic import AwareDatetime, Field
 
 from surestep.value import Value
 
+TARGET_LIMIT = 400  # characters; the longest key has fewer
+
 
 class Verdict(StrEnum):
     """What a human can say about an action that may have happened."""
@@ -27,7 +29,7 @@ class Decision(Value):
     """
 
     verdict: Verdict
-    action: str | None = None
+    action: str | None = Field(default=None, max_length=TARGET_LIMIT)
     by: str = Field(default="", max_length=200)
     note: str = Field(default="", max_length=1000)
     id: str | None = Field(default=None, max_length=200)

@@ -107,7 +107,8 @@ def _attempted(record: Facts, evidence: ev.Attempted) -> Facts:
     why = f": {evidence.why}" if evidence.why else ""
     definite = outcome in (Sending.NOT_SENT, Sending.REFUSED_FOR_NOW)
     if not definite and record.decision and record.decision.verdict is Verdict.RETRY:
-        changes["decision"] = None  # carried out; a definite failure does not use it up
+        # Carried out, and the question with it; a definite failure does not use it up.
+        changes |= {"decision": None, "asked": None}
     if definite:
         wait = max(backoff(record.setbacks + 1, RETRY_CAP), pause(evidence.retry_after))
         changes |= {"setbacks": record.setbacks + 1, "not_before": at + wait}
@@ -121,7 +122,7 @@ def _attempted(record: Facts, evidence: ev.Attempted) -> Facts:
         return know(record, at, f"{words} is ambiguous{why}", **changes)
     if outcome is Sending.ANSWERED and record.contract.response_proves:
         known = record.model_copy(update=changes)
-        found, said = (receipt or Receipt(),), f"{words} succeeded"
+        found, said = (receipt or Receipt(),), f"{words} succeeded{why}"
         return happened(known, at, RESPONSE, found, said=said)
     changes |= in_doubt(record, since, evidence.latest or at, at)
     changes |= {"accepted": receipt or Receipt(), "accepted_at": at}  # R11
@@ -168,5 +169,5 @@ def _cancel_requested(record: Facts, evidence: ev.CancelRequested) -> Facts:
     changes: dict[str, Any] = {"stop": evidence.why}
     if record.decision and record.decision.verdict is Verdict.RETRY:
         text += "; the decision to retry was not carried out"
-        changes |= {"decision": None}
+        changes |= {"decision": None, "asked": None}
     return know(record, evidence.at, text, **changes)

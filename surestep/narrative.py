@@ -1,15 +1,18 @@
 """A record in words, for a person at three in the morning. Pure; no secrets pass through here."""
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
 from surestep.contract import Effect
 from surestep.decision import Verdict
-from surestep.evidence import State
+from surestep.evidence import Finding, State
 from surestep.facts import Facts, Line
 from surestep.policy import doubt_in_words, next_look, next_watch
 from surestep.ruling import verdicts
+
+SETBACK = re.compile(r"attempt \d+ was (not sent|refused for now)")
 
 
 def when(time: datetime | None) -> str:
@@ -55,7 +58,8 @@ def looks_next(record: Facts, now: datetime) -> str:
         watch = next_watch(record, now)
         return f"watched, next at {when(watch.at)}" if watch else "no more"
     if record.doubt is None and record.not_before:
-        return f"not needed; the next attempt is at {when(record.not_before)}"
+        again = f"not needed; the next attempt is at {when(record.not_before)}"
+        return f"{again}, for {setback}" if (setback := _setback(record)) else again
     look = next_look(record)
     if look:
         return "now" if look <= now else when(look)
@@ -103,6 +107,24 @@ def details(step_id: str, records: Sequence[Facts], notes: list[str], now: datet
     return "\n\n".join(parts)
 
 
+def _last_look(record: Facts) -> str:
+    """Also where a human was asked before it, for another reason."""
+    match record.looks.finding:
+        case Finding.NOT_FOUND:
+            said = "it did not find it"
+        case Finding.UNKNOWN:
+            said = f"it failed: {record.looks.why}"
+        case finding:
+            said = f"{finding}: {record.looks.why}" if record.looks.why else f"{finding}"
+    return f"{when(record.looks.at)}, {said}"
+
+
+def _setback(record: Facts) -> str:
+    """The attempt that did nothing and is made again, and why it did nothing."""
+    said = (line.text for line in reversed(record.log) if SETBACK.match(line.text))
+    return next(said, "")
+
+
 def _refusals(record: Facts) -> list[Line]:
     return [
         line for line in record.log if "refused, " in line.text or "could not be read" in line.text
@@ -116,6 +138,8 @@ def _question(step_id: str, record: Facts) -> str:
         f"- Why: {_cell(record.asked_why or doubt_in_words(record))}",
         f"- Forbidden now: {forbidden(record)}",
     ]
+    if record.looks.at:
+        lines.insert(3, f"- Last look: {_cell(_last_look(record))}")
     if record.decision:
         author, verdict = record.decision.author, record.decision.verdict
         lines.append(f"- Decided, not yet carried out: {verdict}, by {_cell(author)}")

@@ -104,7 +104,7 @@ def _in_doubt(record: Facts, now: datetime) -> Move:
         return Fence(now)
     ask = None if under_key else ask_at(record)
     if ask and ask <= now:
-        return Ask(doubt_in_words(record))
+        return Verify(now) if _looked_in_vain(record, ask) else Ask(doubt_in_words(record))
     times = [time for time in (look, under_key, None if under_key else fence, ask) if time]
     if not times:
         return Wait(None)
@@ -228,6 +228,17 @@ def ask_at(record: Facts) -> datetime | None:
     if not record.can_verify and (not record.can_fence or record.keys_unknown):
         return record.landing_until or doubt.at  # before that, nobody can know
     return max(doubt.at, record.conclusive_from or doubt.at) + contract.patience
+
+
+def _looked_in_vain(record: Facts, ask: datetime) -> bool:
+    """R12: nobody is asked on the strength of a look that failed, or that outlasted the patience.
+
+    A look that dies with its worker does both. One that begins now says more.
+    """
+    looks = record.looks
+    if looks.started is None or looks.at is None or looks.started >= ask:
+        return False
+    return looks.failures > 0 or looks.at >= ask
 
 
 def next_watch(record: Facts, now: datetime) -> Verify | None:

@@ -184,7 +184,7 @@ class SendOrder(Value):
 class SendReport(Value):
     """The answer of `execute`.
 
-    lost    not the attempt's own word: its worker may still be sending, until its deadline
+    lost    it may still be sending, until its deadline: its worker was lost, or cut it off
     before  what a look right before the send saw
     """
 

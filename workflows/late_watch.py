@@ -10,11 +10,15 @@ from temporalio.common import RawValue
 from surestep import evidence as ev
 from surestep.identity import ACTIONS_LIMIT, RESULTS_LIMIT
 from surestep.policy import next_watch
-from surestep.protocol import ACKNOWLEDGE, RECORDS, WATCH_WORKFLOW, WatchInput
+from surestep.protocol import ACKNOWLEDGE, RECORDS, WATCH_WORKFLOW
 from surestep.record import Record
 from workflows import dispatch
 from workflows.board import Board
-from workflows.inbox import handles_any_number_of_inputs
+from workflows.inbox import (
+    handles_any_number_of_inputs,
+    read_watch,
+    with_any_number_of_inputs,
+)
 
 
 @workflow.defn(name=WATCH_WORKFLOW)
@@ -27,7 +31,9 @@ class LateWatch:
         self._acknowledged = False
 
     @workflow.run
-    async def run(self, watch: WatchInput) -> list[Record]:
+    @with_any_number_of_inputs
+    async def run(self, given: RawValue) -> list[Record]:
+        watch = read_watch(given)
         self._records = list(watch.records)
         self._board = Board(visible=watch.visible, run=watch.run)
         await asyncio.gather(*(self._watch(position) for position in range(len(self._records))))

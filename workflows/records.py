@@ -17,6 +17,7 @@ from workflows.clock import Clock
 from workflows.inbox import Unread, read_decision, read_notice
 
 NOTES_LIMIT = 20  # refused messages that belong to no action
+NOTE_LIMIT = 1000  # characters; with all of a step's names, the choice would be longer
 
 
 class Records:
@@ -191,7 +192,7 @@ class Records:
         return None
 
     def _refuse(self, why: str) -> Ruling:
-        records = self.all()
+        records, why = self.all(), why[:NOTE_LIMIT]
         if len(records) == 1:
             self.learn(records[0].name, ev.Unreadable(at=self._clock.now(), why=why))
         else:

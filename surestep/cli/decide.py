@@ -19,6 +19,7 @@ from surestep.client import Surestep
 from surestep.decision import Decision, Ruling, Verdict
 from surestep.errors import InvalidArguments, NoSuchStep, describe_validation
 from surestep.identity import undo_id
+from surestep.outage import told_as
 from surestep.protocol import DECIDE
 
 EPILOG = epilog(Exit.DONE, Exit.NO_SUCH_STEP, Exit.OPEN, Exit.NOT_TAKEN, Exit.ENDED)
@@ -82,10 +83,15 @@ def decide(
 
 async def _decide(target: str, decision: Decision) -> Exit:
     async with session() as surestep:
-        step, action = await _resolve(surestep, target)
-        await _check(surestep, step.id, action)
-        decision = decision.model_copy(update={"action": action})
-        ruling = await _rule(surestep, step, decision)
+        unknown = (
+            "Whether the decision has arrived is not known: repeat the command with "
+            f"--decision-id {decision.id}, and it is taken once"
+        )
+        with told_as(surestep.client, unknown):
+            step, action = await _resolve(surestep, target)
+            await _check(surestep, step.id, action)
+            decision = decision.model_copy(update={"action": action})
+            ruling = await _rule(surestep, step, decision)
     if ruling is None:
         page.line(f"sent {decision.verdict} for {target} as a signal")
         page.aside(
