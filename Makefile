@@ -1,6 +1,8 @@
 # Needs Python 3.11 to 3.13, make and a package index; everything else comes from requirements.lock.
 PYTHON ?= python3
 DEPTH ?= 3
+MINUTES ?= 10
+SEED ?=
 ARGS ?=
 
 VENV := .venv
@@ -10,11 +12,11 @@ PIP_QUIET := --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv demo test check format-check lint contracts types explore matrix format lock
+.PHONY: help .venv demo test check format-check lint contracts types explore matrix chaos screenshots format lock
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z.]+:.*## / {printf "  %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
-	@echo 'Variables: PYTHON=$(PYTHON) (interpreter), DEPTH=$(DEPTH) (explore), ARGS="..." (demo, test, matrix, lock)'
+	@awk -F ':.*## ' '/^[a-z.]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@echo 'Variables: PYTHON=$(PYTHON) (interpreter), DEPTH=$(DEPTH) (explore), MINUTES=$(MINUTES) SEED=$(SEED) (chaos), ARGS="..." (demo, test, matrix, chaos, lock)'
 
 .venv: $(INSTALLED) ## create or refresh the environment from requirements.lock
 
@@ -53,6 +55,14 @@ explore: $(INSTALLED) ## walk every order of events around one action, DEPTH eve
 matrix: $(INSTALLED) ## run every fault against every contract and write docs/matrix.md
 	$(BIN)/python -m tests.matrix $(ARGS)
 
+# Without a SEED any plan; the last line tells which. ARGS=--plan prints it and does nothing.
+chaos: $(INSTALLED) ## kill, freeze and restart workers and server for MINUTES, then compare
+	$(BIN)/python -m tests.chaos --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+# The pictures are made by the tests that prove what they show; without a Chromium they fail.
+screenshots: $(INSTALLED) ## make the pictures of the Web UI for the docs anew
+	CHROMIUM=required PICTURES=docs/pictures $(BIN)/pytest -n 0 tests/web_ui $(ARGS)
+
 format: $(INSTALLED) ## format the code and apply the safe lint fixes
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
@@ -64,6 +74,6 @@ lock: ## recompile requirements.lock from pyproject.toml (ARGS=--upgrade for new
 	build/lock/bin/python -m pip install $(PIP_QUIET) 'uv>=0.9,<1'
 	build/lock/bin/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
 		--no-header --no-annotate --quiet --output-file requirements.lock $(ARGS)
-	sed -e "/ ; sys_platform == 'win32'$$/d" -e "s/ ; .*platform_python_implementation != 'PyPy'$$//" \
+	sed -e "/ ; sys_platform == 'win32'$$/d" -e "/ ; .*os_name == 'nt'$$/d" -e "s/ ; .*platform_python_implementation != 'PyPy'$$//" \
 		requirements.lock > build/lock/requirements.lock
 	mv build/lock/requirements.lock requirements.lock

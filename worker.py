@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
 
+from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
 from temporalio.client import Client
-from temporalio.worker import Worker
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.service import RPCError
+from temporalio.worker import Worker, WorkerDeploymentConfig
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities.examine import Examiner
@@ -22,6 +25,7 @@ from surestep.authority import Authority
 from surestep.connection import connection
 from surestep.errors import SurestepError
 from surestep.notification.channel import Channels
+from surestep.outage import Outage
 from surestep.protocol import TASK_QUEUE
 from surestep.settings import Settings
 from surestep.tool import Tools
@@ -30,6 +34,8 @@ from workflows.agent_step import AgentStep
 from workflows.late_watch import LateWatch
 
 WORKFLOWS: Sequence[type] = (AgentStep, LateWatch)
+
+LOOKS_FOR_AN_OUTAGE_EVERY = timedelta(seconds=10)
 
 logger = logging.getLogger("surestep.worker")
 
@@ -48,12 +54,14 @@ def build_worker(
     grace: timedelta = timedelta(seconds=60),
     notifier: Notifier | None = None,
     authority: Authority | None = None,
+    version: WorkerDeploymentVersion | None = None,
 ) -> Worker:
     """A worker that knows `tools`.
 
     grace      how long a stop waits for an attempt in flight
     notifier   who tells people; None: nobody is told
     authority  who may decide; None: whoever can reach the cluster
+    version    of a deployment; it gets work once an operator has made it current
     """
     observer = Observer(tools)
     notifier = notifier or Notifier()
@@ -71,10 +79,30 @@ def build_worker(
         ],
         workflow_runner=workflow_runner(),
         graceful_shutdown_timeout=grace,
+        deployment_config=_deployment(version) if version else None,
         # The SDK refuses to upload what is too large, and an update of over 2 MiB, which its own
         # refusal quotes, would then block the step. What we record is bounded.
         disable_payload_error_limit=True,
     )
+
+
+def _deployment(version: WorkerDeploymentVersion) -> WorkerDeploymentConfig:
+    """Open steps move to the version that is current.
+
+    A step can wait for months. Pinned, it would keep the workers of its day alive, with their bugs
+    in the lookup that it waits for. Its commands replay in every later version: tests/replay.
+    """
+    return WorkerDeploymentConfig(
+        version=version,
+        use_worker_versioning=True,
+        default_versioning_behavior=VersioningBehavior.AUTO_UPGRADE,
+    )
+
+
+def _version(settings: Settings) -> WorkerDeploymentVersion | None:
+    if settings.build_id is None:
+        return None
+    return WorkerDeploymentVersion(settings.deployment, settings.build_id)
 
 
 async def serve() -> None:
@@ -95,11 +123,23 @@ async def serve() -> None:
             grace=settings.grace,
             notifier=Notifier(channels, ui_url=connected.ui_url),
             authority=authority,
+            version=_version(settings),
         )
         await stack.enter_async_context(worker)
+        watching = asyncio.create_task(_tell_of_outages(connected.client))
+        stack.callback(watching.cancel)
         names = ", ".join(tool.name for tool in tools)
         logger.info("serving %s on queue %s at %s", names, settings.task_queue, connected.address)
         logger.info("of questions are told: %s", ", ".join(channels.names) or "nobody")
+        if settings.build_id:
+            logger.info(
+                "build %s of %s gets work once it is current: `temporal worker deployment "
+                "set-current-version --deployment-name %s --build-id %s`",
+                settings.build_id,
+                settings.deployment,
+                settings.deployment,
+                settings.build_id,
+            )
         if connected.ui_url:
             logger.info("Web UI: %s", connected.ui_url)
         await stop.wait()
@@ -116,6 +156,20 @@ def _authority(settings: Settings, tools: Tools) -> Authority | None:
     for name in sorted(authority.unknown_tools({tool.name for tool in tools})):
         logger.warning("%s names the tool %s, unknown here", settings.decision_keys, name)
     return authority
+
+
+async def _tell_of_outages(client: Client) -> None:
+    """The SDK connects again by itself, and says nothing that a person would want to read."""
+    outage = Outage(client, "Attempts in flight go on; the worker connects again by itself")
+    while True:
+        await asyncio.sleep(LOOKS_FOR_AN_OUTAGE_EVERY.total_seconds())
+        try:
+            await outage.sit_out(
+                lambda: client.workflow_service.get_system_info(GetSystemInfoRequest(), retry=True),
+                until=None,
+            )
+        except RPCError as error:  # it answers
+            logger.debug("the server does not say what it is: %s", error)
 
 
 def main() -> int:

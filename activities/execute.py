@@ -7,8 +7,11 @@ from datetime import UTC, datetime, timedelta
 from temporalio import activity
 
 from activities.bounds import bounded, log_failure
-from activities.look import look
-from activities.mark import beating, leave_mark
+from activities.handover import hand_over
+from activities.look import cut_off_by, look
+from activities.mark import Beats, leave_mark
+from activities.repeat import refuse_repeats
+from activities.shield import pressed, undeterred
 from surestep.errors import Ambiguous, NotSent, Refused, summary
 from surestep.evidence import Finding, Receipt, Sending, Verification
 from surestep.protocol import EXECUTE, LOOK_FIRST_LIMIT, SendOrder, SendReport
@@ -24,23 +27,18 @@ class Executor:
     @activity.defn(name=EXECUTE)
     async def execute(self, order: SendOrder) -> SendReport:
         """One attempt. It raises nothing: every end, also a cancellation, is a report."""
-        over_at = _now() + order.timeout + (LOOK_FIRST_LIMIT if order.look_first else 0)
         before: Verification | None = None
         try:
+            refuse_repeats(order)
             tool, call = self._tools[order.tool], _call(order)
             arguments = tool.load(order.arguments)
-            _refuse_repeats(order)
             if order.look_first:
                 quick = order.model_copy(update={"timeout": LOOK_FIRST_LIMIT})
                 before = await look(tool, arguments, call, quick)
                 if before.trace or before.finding not in (Finding.NOT_FOUND, Finding.UNKNOWN):
                     return _report(NotSent("a look before the send found it"), before)
-            call = _call(order, before=before)
+            call, over_at = _call(order, before=before), _now() + order.timeout
             await leave_mark()
-            left = min(over_at - _now(), order.timeout)
-            if left <= 0:
-                # The worker was frozen. Nothing was sent, and from here on nothing will be.
-                return _report(NotSent("the worker woke up too late to send"), before)
         except Ambiguous as error:  # an earlier hand-out of the attempt may still be under way
             return _report(error, before).model_copy(update={"lost": True})
         except NotSent as error:
@@ -48,8 +46,14 @@ class Executor:
         except Exception as error:  # whatever it was, it was before the mark
             return _report(NotSent(summary(error)), before)
         except asyncio.CancelledError:
-            return _report(NotSent("the worker was shut down before it sent"), before)
-        return await _send(tool, arguments, call, order, left, before)
+            return _report(NotSent(f"{cut_off_by()} before it was sent"), before)
+        beats = Beats()
+        sending = _send(tool, arguments, call, order, over_at, before, beats)
+        report = await undeterred(sending, lambda: beats.unheard and tool.verify_with is None)
+        if button := pressed():
+            report = report.model_copy(update={"why": _also(report.why, f"{button} meanwhile")})
+        await hand_over(report, tool, order)
+        return report
 
 
 async def _send(
@@ -57,19 +61,25 @@ async def _send(
     arguments: object,
     call: Call,
     order: SendOrder,
-    left: float,
+    over_at: float,
     before: Verification | None,
+    beats: Beats,
 ) -> SendReport:
-    """The exchange, in the seconds that are `left`. After the mark, unlisted is ambiguous."""
+    """The exchange, until it is `over_at`. After the mark, unlisted is ambiguous."""
     assert tool.execute_with  # noqa: S101 - the registry has checked
+    left = over_at - _now()
+    if left <= 0:
+        # The worker was frozen. Nothing was sent, and from here on nothing will be.
+        return _report(NotSent("the worker woke up too late to send"), before)
     try:
-        async with asyncio.timeout(left) as deadline, beating(deadline):
+        async with asyncio.timeout(left) as deadline, beats.beating(deadline):
             answer: object = await tool.execute_with(arguments, call)
     except TimeoutError:
         return _report(Ambiguous(f"no answer within {order.timeout:g} s"), before)
     except asyncio.CancelledError:
-        why = "the worker was shut down" if activity.is_worker_shutdown() else "cancelled"
-        return _report(Ambiguous(f"{why} while the request was under way"), before)
+        report = _report(Ambiguous(f"{cut_off_by()} while the request was under way"), before)
+        # A thread of the tool was not stopped by this, and may send until the deadline.
+        return report.model_copy(update={"lost": True})
     except Exception as error:
         log_failure("execute", tool.name, error)
         return _report(error, before)
@@ -101,13 +111,8 @@ def _report(error: BaseException, before: Verification | None) -> SendReport:
     return SendReport(outcome=outcome, why=summary(error), retry_after=seconds, before=before)
 
 
-def _refuse_repeats(order: SendOrder) -> None:
-    """Temporal hands an attempt out again after an operator's reset; what was sent is unknown."""
-    info = activity.info()
-    if info.workflow_run_id != order.run_id:
-        raise Ambiguous("the step was reset while this attempt was under way; it was not repeated")
-    if info.attempt > 1:
-        raise Ambiguous("the activity was reset or unpaused; the attempt was not repeated")
+def _also(why: str, more: str) -> str:
+    return f"{why}; {more}" if why else more
 
 
 def _call(order: SendOrder, before: Verification | None = None) -> Call:

@@ -6,7 +6,8 @@ from typing import Any
 
 from temporalio import activity
 
-from activities.bounds import bounded_look, log_failure
+from activities.bounds import bounded, bounded_look, log_failure
+from activities.shield import pressed
 from surestep.errors import summary
 from surestep.evidence import Finding, Verification, unknown
 from surestep.protocol import FENCE, VERIFY, FenceReport, LookOrder, SendOrder
@@ -25,6 +26,8 @@ class Observer:
         try:
             tool = self._tools[order.tool]
             return await look(tool, tool.load(order.arguments), _call(order), order)
+        except asyncio.CancelledError:
+            return unknown(f"{cut_off_by()} while it was under way")
         except Exception as error:
             return unknown(summary(error))
 
@@ -36,7 +39,10 @@ class Observer:
             assert tool.fence_with  # noqa: S101 - the contract snapshot said so
             async with asyncio.timeout(order.timeout):
                 answer = await tool.fence_with(tool.load(order.arguments), _call(order))
-            return FenceReport(held=answer.held, exists=answer.exists)
+            exists = bounded(answer.exists, order.room) if answer.exists else None
+            return FenceReport(held=answer.held, exists=exists)
+        except asyncio.CancelledError:
+            return FenceReport(why=f"{cut_off_by()} while it was under way")
         except Exception as error:
             return FenceReport(why=summary(error))
 
@@ -61,6 +67,12 @@ async def look(
         log_failure("verify", tool.name, error)
         return unknown(summary(error))
     return bounded_look(seen, order.room)
+
+
+def cut_off_by() -> str:
+    if activity.is_worker_shutdown():
+        return "the worker was shut down"
+    return pressed() or "cancelled"
 
 
 def _call(order: LookOrder) -> Call:

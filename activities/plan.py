@@ -1,16 +1,24 @@
 """`plan`: validate, normalise, snapshot the contract, find out whether this run is the first."""
 
 import asyncio
-from datetime import UTC, datetime
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 from temporalio import activity
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.client import (
+    Client,
+    WorkflowExecution,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+)
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from surestep.errors import InvalidArguments, InvalidStepId, UnknownTool
+from surestep.errors import InvalidArguments, InvalidStepId, SurestepError, UnknownTool
 from surestep.facts import UndoPlan
+from surestep.handle import StepHandle
 from surestep.identity import UNDO, check_name, check_step_id, undo_id
 from surestep.protocol import (
     NOTHING_SENT,
@@ -20,13 +28,19 @@ from surestep.protocol import (
     Plan,
     PlannedAction,
     PlanOrder,
+    StepInput,
     Undoes,
 )
+from surestep.registration import type_name
 from surestep.tool import Tool, Tools
 from surestep.visibility import SEARCH_ATTRIBUTES
 
+REASON_LIMIT = 1500  # characters
+
 # The time-skipping test server cannot say, and some clusters do not let everybody ask.
 NOT_TO_BE_ASKED = (RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.PERMISSION_DENIED)
+
+ASKED_AGAIN = timedelta(minutes=1)
 
 
 class Planner:
@@ -37,6 +51,7 @@ class Planner:
         self._client = client
         self._notifies = notifies
         self._visible = False
+        self._asked = -ASKED_AGAIN.total_seconds()
 
     @activity.defn(name=PLAN)
     async def plan(self, order: PlanOrder) -> Plan:
@@ -45,9 +60,8 @@ class Planner:
             actions = tuple(self._planned(action, order) for action in order.actions)
             _distinct([action.name for action in actions])
         except (InvalidArguments, InvalidStepId, UnknownTool) as error:
-            message, kind = f"nothing was sent: {error}", type(error).__name__
-            raise ApplicationError(message, type=kind, non_retryable=True) from None
-        earlier, visible = await asyncio.gather(self._earlier(order), self._registered())
+            raise _unusable(error) from None
+        earlier, visible = await asyncio.gather(self._earlier(order, actions), self._registered())
         run_id = activity.info().workflow_run_id or ""
         at = await self._server_time(order) if earlier else datetime.now(UTC)
         return Plan(
@@ -82,7 +96,9 @@ class Planner:
             recognised=tool.recognised(made.arguments),
         )
 
-    async def _earlier(self, order: PlanOrder) -> EarlierStep | None:
+    async def _earlier(
+        self, order: PlanOrder, actions: Sequence[PlannedAction]
+    ) -> EarlierStep | None:
         """What ran before under this step id and left no record here (design: reset, restart)."""
         if order.again:
             return None
@@ -98,7 +114,10 @@ class Planner:
         given = [order.earlier.since] if order.earlier else []
         if not found and not given:
             return None
-        times = [*found, *given]
+        if found:
+            newest = max(found, key=lambda run: run.start_time)
+            await self._refuse_other_input(order.step_id, newest, actions)
+        times = [*(run.start_time for run in found), *given]
         since = None if None in times else min(time for time in times if time)
         why = order.earlier.why if order.earlier else "a step of this id ran before"
         return EarlierStep(since=since, why=why)
@@ -123,17 +142,41 @@ class Planner:
                 return None
             raise
 
-    async def _closed_before(self, order: PlanOrder) -> list[datetime | None]:
-        """Start times of other runs under this id that may have sent something."""
+    async def _refuse_other_input(
+        self, step_id: str, ran: WorkflowExecution, actions: Sequence[PlannedAction]
+    ) -> None:
+        """One key stands for one content. A client of ours has seen to that; others come here."""
+        try:
+            before = await StepHandle(self._client, step_id).submitted(ran.run_id)
+            old = [self._normalised(action) for action in before.actions]
+        except Exception:  # it was no step of ours, or cannot be read any more
+            activity.logger.info("cannot compare %s with run %s", step_id, ran.run_id)
+            return
+        now = [ActionInput(tool=a.tool, name=a.name, arguments=a.arguments) for a in actions]
+        differences = StepInput(actions=tuple(old)).differences(StepInput(actions=tuple(now)))
+        if differences:
+            raise _unusable(
+                InvalidArguments(
+                    f"step {step_id!r} ran before with other input: {'; '.join(differences)}. "
+                    "An intended repeat needs a step id of its own."
+                )
+            )
+
+    def _normalised(self, action: ActionInput) -> ActionInput:
+        made = self._tools[action.tool].action(action.arguments)
+        return action.model_copy(update={"arguments": made.arguments})
+
+    async def _closed_before(self, order: PlanOrder) -> list[WorkflowExecution]:
+        """Other runs under this id that may have sent something."""
         query = f"WorkflowId = '{order.step_id}'"
-        found: list[datetime | None] = []
+        found: list[WorkflowExecution] = []
         try:
             async for run in self._client.list_workflows(query, limit=100):
                 harmless = run.status is WorkflowExecutionStatus.FAILED and await self._harmless(
                     order.step_id, run.run_id
                 )
                 if not harmless and run.run_id != order.original_run_id:
-                    found.append(run.start_time)
+                    found.append(run)
         except RPCError as error:
             if error.status is not RPCStatusCode.UNIMPLEMENTED:  # the time-skipping test server
                 raise
@@ -147,8 +190,12 @@ class Planner:
         return False
 
     async def _registered(self) -> bool:
-        """Whether the search attributes exist; an unregistered one would block a step for ever."""
-        if not self._visible:
+        """Whether the search attributes exist, and of their types.
+
+        One that does not would block a step for ever. They can be removed under a running worker.
+        """
+        fresh = time.monotonic() < self._asked + ASKED_AGAIN.total_seconds()
+        if not (self._visible and fresh):
             request = ListSearchAttributesRequest(namespace=self._client.namespace)
             try:
                 answer = await self._client.operator_service.list_search_attributes(request)
@@ -156,13 +203,21 @@ class Planner:
                 if error.status in NOT_TO_BE_ASKED:
                     return False
                 raise
-            self._visible = SEARCH_ATTRIBUTES.keys() <= answer.custom_attributes.keys()
+            there = {name: type_name(kind) for name, kind in answer.custom_attributes.items()}
+            self._visible = SEARCH_ATTRIBUTES.items() <= there.items()
+            self._asked = time.monotonic()
             if not self._visible:
                 activity.logger.warning(
-                    "the search attributes are not registered, so steps cannot be listed by state: "
-                    "run `python starter.py setup`"
+                    "the search attributes are not registered, or not as they must be, so steps "
+                    "cannot be listed by state: run `python starter.py setup`"
                 )
         return self._visible
+
+
+def _unusable(error: SurestepError) -> ApplicationError:
+    # Each thing that is wrong has its words, and there can be thousands.
+    why, kind = str(error)[:REASON_LIMIT], type(error).__name__
+    return ApplicationError(f"nothing was sent: {why}", type=kind, non_retryable=True)
 
 
 def _undo(tool: Tool) -> UndoPlan | None:

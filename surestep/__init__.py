@@ -35,6 +35,7 @@ from surestep.outcome import Advice, Outcome, StepOutcome
 from surestep.tool import Accepted, Action, Call, Fence, Tool, Tools
 
 if TYPE_CHECKING:
+    from surestep.answer import DecisionPending
     from surestep.client import Surestep
     from surestep.handle import StepHandle, StepPending
     from surestep.summary import StepSummary
@@ -50,6 +51,7 @@ __all__ = [
     "Contract",
     "ContractError",
     "Decision",
+    "DecisionPending",
     "Effect",
     "Fence",
     "InvalidArguments",
@@ -86,6 +88,7 @@ __all__ = [
 
 _NEED_TEMPORAL = {
     "Surestep": "client",
+    "DecisionPending": "answer",
     "StepHandle": "handle",
     "StepPending": "handle",
     "StepSummary": "summary",

@@ -1,19 +1,19 @@
 """Surestep for agent code: start or attach, wait, recall, decide, and see what is unresolved."""
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Literal, Self
 
-from pydantic import ValidationError
-
-from surestep.errors import InvalidArguments, describe_validation
+from surestep.entrance import Entrance
 from surestep.handle import StepHandle
-from surestep.identity import STEP_INPUT_LIMIT, check_name, check_step_id
+from surestep.identity import check_step_id
 from surestep.operators import Operator
+from surestep.outage import Outage, told_as
 from surestep.outcome import StepOutcome
-from surestep.protocol import ActionInput, StepInput
-from surestep.submission import submit
+from surestep.protocol import StepInput
+from surestep.submission import submission
 from surestep.tool import Action
 
 
@@ -54,18 +54,21 @@ class Surestep(Operator):
 
         Raises InvalidStepId and InvalidArguments before anything starts, StepConflict if the
         step exists with other input, StepPending after `within`, StepFailed if the step was
-        ended from outside.
+        ended from outside. An outage of the server is sat out, and told of by a warning; where
+        `within` ends before the step could be submitted, CannotConnect is raised.
         """
-        handle = await self.start(
+        step = submission(
             step_id,
-            *actions,
+            actions,
             run=run,
             label=label,
             requester=requester,
             mode=mode,
             undo_on_failure=undo_on_failure,
         )
-        return await handle.outcome(within=within)
+        until = None if within is None else time.monotonic() + within.total_seconds()
+        await self._submit(step_id, step, until)
+        return await self.handle(step_id).outcome(within=within)
 
     async def start(
         self,
@@ -77,53 +80,39 @@ class Surestep(Operator):
         mode: Literal["sequential", "parallel"] = "sequential",
         undo_on_failure: bool = False,
     ) -> StepHandle:
-        """Like `run`, without the wait."""
-        check_step_id(step_id)
-        try:
-            step = StepInput(
-                run=run,
-                label=label,
-                requester=requester,
-                mode=mode,
-                undo_on_failure=undo_on_failure,
-                actions=_inputs(actions),
-            )
-        except ValidationError as error:
-            raise InvalidArguments(describe_validation(error)) from None
-        size = len(step.model_dump_json().encode())
-        if size > STEP_INPUT_LIMIT:
-            raise InvalidArguments(
-                f"a step of {size} bytes is over the limit of {STEP_INPUT_LIMIT}: pass references "
-                "to large content, or spread the actions over several steps"
-            )
-        handle = self.handle(step_id)
-        await submit(handle, step, self.task_queue)
-        return handle
+        """Like `run`, without any wait. Raises CannotConnect where the server does not answer."""
+        step = submission(
+            step_id,
+            actions,
+            run=run,
+            label=label,
+            requester=requester,
+            mode=mode,
+            undo_on_failure=undo_on_failure,
+        )
+        await self._submit(step_id, step, until=time.monotonic())
+        return self.handle(step_id)
 
     async def recall(self, step_id: str, *, within: timedelta | None = None) -> StepOutcome | None:
         """The outcome of an existing step, waited for if it is not settled; None: no such step.
 
         A restarted agent recalls first, and asks its model only if there is nothing to recall.
+        Raises CannotConnect where the server does not answer.
         """
         check_step_id(step_id)
         handle = self.handle(step_id)
-        if await handle.exists():
-            return await handle.outcome(within=within)
-        return None
+        with told_as(self.client, f"Whether there is a step {step_id!r} is not known. Ask again"):
+            if not await handle.exists():
+                return None
+        return await handle.outcome(within=within)
 
-
-def _inputs(actions: tuple[Action, ...]) -> tuple[ActionInput, ...]:
-    if not actions:
-        raise InvalidArguments("a step needs an action: run(step_id, tool(…))")
-    for action in actions:
-        if not isinstance(action, Action):
-            raise InvalidArguments(
-                f"{type(action).__name__} is no action: call the tool with its arguments"
-            )
-        check_name(action.name)
-    names = [action.name for action in actions]
-    if len(set(names)) < len(names):
-        raise InvalidArguments(f"two actions have one name in {names}: name them with .named('…')")
-    return tuple(
-        ActionInput(tool=one.tool, name=one.name, arguments=one.arguments) for one in actions
-    )
+    async def _submit(self, step_id: str, step: StepInput, until: float | None) -> None:
+        """Start or attach. Outages are sat out `until` then, which is CannotConnect."""
+        entrance = Entrance(self.client, self.task_queue)
+        outage = Outage(self.client, f"Step {step_id} is submitted until it does")
+        with told_as(
+            self.client,
+            f"Whether step {step_id!r} was started is not known. Submit the same step again: "
+            "if it was, you are attached to it",
+        ):
+            await outage.sit_out(lambda: entrance.enter(step_id, step), until)

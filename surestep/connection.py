@@ -11,17 +11,20 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.envconfig import ClientConfig, ClientConnectConfig
+from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
 from surestep.embedded import EmbeddedServerError, embedded_server
 from surestep.errors import CannotConnect
 from surestep.settings import Settings
+from surestep.visibility import WAITING
 
 CONNECTS_WITHIN: Final = timedelta(seconds=15)
 DEFAULT_ADDRESS: Final = "localhost:7233"
@@ -70,6 +73,12 @@ def workflow_url(ui_url: str, namespace: str, workflow_id: str) -> str:
     return f"{ui_url.rstrip('/')}/namespaces/{place[0]}/workflows/{place[1]}"
 
 
+def waiting_url(ui_url: str, namespace: str) -> str:
+    """The Web UI's list of what waits for a person."""
+    place = f"{ui_url.rstrip('/')}/namespaces/{quote(namespace, safe='')}/workflows"
+    return f"{place}?query={quote_plus(WAITING, safe='=')}"
+
+
 def _configured() -> ClientConnectConfig | None:
     try:
         config = ClientConfig.load_client_connect_config()
@@ -100,12 +109,24 @@ async def _connect(config: ClientConnectConfig) -> Client:
     limit = CONNECTS_WITHIN.total_seconds()
     try:
         return await asyncio.wait_for(
-            Client.connect(**config, data_converter=pydantic_data_converter), limit
+            Client.connect(**config, data_converter=pydantic_data_converter, runtime=_runtime()),
+            limit,
         )
     except TimeoutError as error:
         raise _cannot_connect(config, f"no answer within {limit:g} s") from error
     except (RuntimeError, ValueError) as error:
         raise _cannot_connect(config, _cause(str(error))) from error
+
+
+@cache
+def _runtime() -> Runtime:
+    """The SDK's own logs without a line for every repeated call of an outage.
+
+    Whoever waits through one says so, once: `surestep.outage`.
+    """
+    usual = TelemetryFilter(core_level="WARN", other_level="ERROR").formatted()
+    silent = LoggingConfig(filter=f"{usual},temporalio_client::retry=ERROR")
+    return Runtime(telemetry=TelemetryConfig(logging=silent))
 
 
 def _cannot_connect(config: ClientConnectConfig, cause: str) -> CannotConnect:

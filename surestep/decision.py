@@ -1,11 +1,19 @@
 """A human's decision about one action (R13, R19)."""
 
 from enum import StrEnum
-from typing import Self
+from typing import Final, Self
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from surestep.value import Value
+
+TARGET_LIMIT = 400  # characters; the longest key has fewer
+
+
+YOUR_NAME: Final = "YOUR NAME"
+HOW_YOU_KNOW: Final = "HOW YOU KNOW"
+SERVICE_ID: Final = "SERVICE-ID"
+"""What stands in a block to paste where a person must put something in."""
 
 
 class Verdict(StrEnum):
@@ -38,7 +46,7 @@ class Decision(Value):
     """
 
     verdict: Verdict
-    action: str | None = None
+    action: str | None = Field(default=None, max_length=TARGET_LIMIT)
     by: str = Field(default="", max_length=200)
     note: str = Field(default="", max_length=1000)
     id: str | None = Field(default=None, max_length=200)
@@ -56,6 +64,13 @@ class Decision(Value):
     @property
     def author(self) -> str:
         return self.by or "somebody who gave no name"
+
+    @field_validator("by", "note", "receipt_id")
+    @classmethod
+    def _is_filled_in(cls, value: str | None) -> str | None:
+        if value in (YOUR_NAME, HOW_YOU_KNOW, SERVICE_ID):
+            raise ValueError(f"{value!r} stands for something that you must put in")
+        return value
 
     @model_validator(mode="after")
     def _fields_fit_the_verdict(self) -> Self:

@@ -11,6 +11,7 @@ SurestepError
 ├── InvalidStepId       the step id or action name cannot serve as a key
 ├── StepConflict        the step exists with other input; nothing was sent
 ├── StepPending         the step is not settled within the limit (surestep.handle)
+├── DecisionPending     no worker has answered a decision within the limit (surestep.answer)
 ├── StepFailed          the step ended without an outcome
 ├── NoSuchStep          there is no step of this id
 ├── NothingToUndo       the action is not confirmed, or has no undo

@@ -66,7 +66,9 @@ class Verification(Value):
     def trace(self) -> str | None:
         """Part of the effect, or a deviating one: enough to forbid a repeat, not a confirmation."""
         if self.differs:
-            return f"an effect under our key differs: {', '.join(self.differs)}"
+            ids = ", ".join(match.id for match in self.matches if match.id)
+            effect = f"an effect under our key{f', {ids},' if ids else ''}"
+            return f"{effect} differs: {', '.join(self.differs)}"
         if self.holds:
             return (
                 f"holds: {', '.join(self.holds)}; missing: {', '.join(self.missing) or 'nothing'}"

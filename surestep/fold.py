@@ -4,13 +4,13 @@ from datetime import datetime
 from typing import Any
 
 from surestep import evidence as ev
+from surestep.agenda import RETRY_CAP, backoff
 from surestep.confirmation import asserted, happened
 from surestep.contract import Effect
 from surestep.decision import Approval, Decision, Verdict
 from surestep.evidence import Evidence, Receipt, Sending, State
 from surestep.facts import RESPONSE, Agreement, Facts, Looks
 from surestep.knowledge import NOBODY_ASKED, in_doubt, know, named, pause
-from surestep.policy import RETRY_CAP, backoff
 from surestep.ruling import rule
 from surestep.sightings import fenced, looked, noticed
 
@@ -116,7 +116,8 @@ def _attempted(record: Facts, evidence: ev.Attempted) -> Facts:
     why = f": {evidence.why}" if evidence.why else ""
     definite = outcome in (Sending.NOT_SENT, Sending.REFUSED_FOR_NOW)
     if not definite and record.decision and record.decision.verdict is Verdict.RETRY:
-        changes["decision"] = None  # carried out; a definite failure does not use it up
+        # Carried out, and the question with it; a definite failure does not use it up.
+        changes |= {"decision": None, "asked": None}
     if definite:
         wait = max(backoff(record.setbacks + 1, RETRY_CAP), pause(evidence.retry_after))
         changes |= {"setbacks": record.setbacks + 1, "not_before": at + wait}
@@ -130,7 +131,7 @@ def _attempted(record: Facts, evidence: ev.Attempted) -> Facts:
         return know(record, at, f"{words} is ambiguous{why}", **changes)
     if outcome is Sending.ANSWERED and record.contract.response_proves:
         known = record.model_copy(update=changes)
-        found, said = (receipt or Receipt(),), f"{words} succeeded"
+        found, said = (receipt or Receipt(),), f"{words} succeeded{why}"
         return happened(known, at, RESPONSE, found, said=said)
     changes |= in_doubt(record, since, evidence.latest or at, at)
     changes |= {"accepted": receipt or Receipt(), "accepted_at": at}  # R11
@@ -195,5 +196,5 @@ def _cancel_requested(record: Facts, evidence: ev.CancelRequested) -> Facts:
     changes: dict[str, Any] = {"stop": evidence.why}
     if record.decision and record.decision.verdict is Verdict.RETRY:
         text += "; the decision to retry was not carried out"
-        changes |= {"decision": None}
+        changes |= {"decision": None, "asked": None}
     return know(record, evidence.at, text, **changes)

@@ -1,9 +1,8 @@
 """The handle of one step: wait for it, look at it, find out what was submitted."""
 
 import asyncio
-import logging
 import time
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from temporalio.client import (
     Client,
@@ -17,29 +16,21 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from surestep import errors, visibility
 from surestep.errors import StepFailed, SurestepError
+from surestep.outage import IN_TIME, OUTAGE, Outage
 from surestep.outcome import StepOutcome
-from surestep.protocol import NOTHING_SENT, RECORDS, StepInput
+from surestep.protocol import NOTHING_SENT, RECORDS, STEP_WORKFLOW, StepInput
 from surestep.record import Record
-
-logger = logging.getLogger("surestep")
 
 # A namespace allows some 1,200 callers that wait on results; whoever waits long looks instead.
 PATIENT = timedelta(seconds=10)
+SHORTEST_PAUSE = timedelta(seconds=1)
 LONGEST_PAUSE = timedelta(seconds=30)
 
 # A query that meets the end of a step can be lost by the worker; asked again, it is answered.
 QUERY_WAITS = (timedelta(seconds=2), timedelta(seconds=5), timedelta(seconds=10))
 
-_OUTAGE = (
-    RPCStatusCode.UNAVAILABLE,
-    RPCStatusCode.DEADLINE_EXCEEDED,
-    RPCStatusCode.RESOURCE_EXHAUSTED,
-    RPCStatusCode.CANCELLED,
-)
-
-
 # The query met a workflow task, or a renewal of the history.
-_ASK_AGAIN = (*_OUTAGE, RPCStatusCode.FAILED_PRECONDITION)
+_ASK_AGAIN = (*OUTAGE, RPCStatusCode.FAILED_PRECONDITION)
 
 
 class StepHandle:
@@ -49,6 +40,7 @@ class StepHandle:
         self.client = client
         self.step_id = step_id
         self._ui_url = ui_url
+        self._seen = "unsettled"
 
     @property
     def url(self) -> str | None:
@@ -60,31 +52,41 @@ class StepHandle:
         return workflow_url(self._ui_url, self.client.namespace, self.step_id)
 
     async def outcome(self, *, within: timedelta | None = None) -> StepOutcome:
-        """Wait until the step is settled. Raises StepPending after `within`, and StepFailed."""
+        """Wait until the step is settled. Raises StepPending after `within`, and StepFailed.
+
+        An outage of the server is sat out, and told of once by a warning.
+        """
         deadline = None if within is None else time.monotonic() + within.total_seconds()
-        pause = timedelta(seconds=1)
-        wait = PATIENT
+        outage = Outage(self.client, self._waited_for())
+        wait = _seconds(PATIENT, deadline)
         while True:
-            left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
             try:
-                async with asyncio.timeout(_shorter(wait, left)):
+                async with asyncio.timeout(wait):
                     return await self._result()
             except TimeoutError:
-                wait = timedelta(0)
+                pass
             except StepFailed:
-                if await self._closed():
+                if await self._looks_closed(outage, deadline):
                     raise  # otherwise it was reset, and the new run goes on
             except RPCError as error:
-                if error.status not in _OUTAGE:
-                    raise
-                logger.warning("the server does not answer; waiting for step %s", self.step_id)
-            while not await self._closed():
-                if deadline is not None and time.monotonic() >= deadline:
-                    raise StepPending(self, await self.state())
-                left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
-                await asyncio.sleep(_shorter(pause, left))
-                pause = min(pause * 1.5, LONGEST_PAUSE)
-            wait = PATIENT
+                outage.met(error)
+            await self._until_closed(outage, deadline)
+            # Its result is there at once, unless it was reset meanwhile.
+            wait = max(_seconds(PATIENT, deadline), SHORTEST_PAUSE.total_seconds())
+
+    def _waited_for(self) -> str:
+        return (
+            f"Step {self.step_id}, waited for since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC, is "
+            "kept and goes on once the server is back; there is nothing to submit again"
+        )
+
+    async def _until_closed(self, outage: Outage, deadline: float | None) -> None:
+        pause = SHORTEST_PAUSE
+        while not await self._looks_closed(outage, deadline):
+            if deadline is not None and time.monotonic() >= deadline:
+                raise StepPending(self, self._seen, outage.last)
+            await asyncio.sleep(_seconds(pause, deadline))
+            pause = SHORTEST_PAUSE if outage.last else min(pause * 1.5, LONGEST_PAUSE)
 
     async def _result(self) -> StepOutcome:
         handle = self.client.get_workflow_handle(self.step_id, result_type=StepOutcome)
@@ -104,14 +106,21 @@ class StepHandle:
             "finds out before it sends."
         )
 
-    async def _closed(self) -> bool:
+    async def _looks_closed(self, outage: Outage, deadline: float | None) -> bool:
+        """One look; in an outage it is cut off soon after the deadline."""
+        limit = None if deadline is None else max(deadline - time.monotonic(), 1.0)
         try:
-            return (await self.describe()).status is not WorkflowExecutionStatus.RUNNING
-        except RPCError as error:
-            if error.status not in _OUTAGE:
-                raise
-            logger.warning("the server does not answer; waiting for step %s", self.step_id)
+            async with asyncio.timeout(limit):
+                now = await self.describe()
+        except TimeoutError:
+            outage.begins(IN_TIME)
             return False
+        except RPCError as error:
+            outage.met(error)
+            return False
+        outage.over()
+        self._seen = _state(now)
+        return now.status is not WorkflowExecutionStatus.RUNNING
 
     async def describe(self) -> WorkflowExecutionDescription:
         """Temporal's own description of the newest run."""
@@ -122,20 +131,18 @@ class StepHandle:
         return (await self.describe()).status is WorkflowExecutionStatus.RUNNING
 
     async def exists(self) -> bool:
-        """Whether Temporal knows the step."""
+        """Whether Temporal knows a step of this id."""
         try:
-            await self.describe()
+            found = await self.describe()
         except RPCError as error:
             if error.status is RPCStatusCode.NOT_FOUND and "Namespace" not in error.message:
                 return False
             raise
-        return True
+        return found.workflow_type == STEP_WORKFLOW
 
     async def state(self) -> str:
         """The step's state from its search attributes; `unsettled` where there are none."""
-        attributes = (await self.describe()).typed_search_attributes
-        known = {pair.key.name: pair.value for pair in attributes}
-        return str(known.get(visibility.STATE, "unsettled"))
+        return _state(await self.describe())
 
     async def records(self) -> list[Record]:
         """Everything that is known about the step's actions. Needs a worker.
@@ -193,15 +200,27 @@ class StepHandle:
 
 
 class StepPending(SurestepError):
-    """The step is not settled yet. Wait on `handle`; do not submit the action again."""
+    """The step is not settled yet. Wait on `handle`; do not submit the action again.
 
-    def __init__(self, handle: StepHandle, state: str) -> None:
-        super().__init__(
-            f"step {handle.step_id!r} is still {state}; do not repeat it, wait on the handle"
+    `state`: as it was last seen; `silence`: the server does not answer, in a sentence.
+    """
+
+    def __init__(self, handle: StepHandle, state: str, silence: str | None = None) -> None:
+        seen = (
+            f"was {state} when it was last seen, and {silence}" if silence else f"is still {state}"
         )
+        super().__init__(f"step {handle.step_id!r} {seen}; do not repeat it, wait on the handle")
         self.handle = handle
         self.state = state
+        self.silence = silence
 
 
-def _shorter(pause: timedelta, left: float | None) -> float:
-    return pause.total_seconds() if left is None else min(pause.total_seconds(), left)
+def _state(described: WorkflowExecutionDescription) -> str:
+    known = {pair.key.name: pair.value for pair in described.typed_search_attributes}
+    return str(known.get(visibility.STATE, "unsettled"))
+
+
+def _seconds(pause: timedelta, deadline: float | None) -> float:
+    """The pause, or what is left of it until the deadline."""
+    seconds = pause.total_seconds()
+    return seconds if deadline is None else min(seconds, max(deadline - time.monotonic(), 0.0))

@@ -1,16 +1,19 @@
 """A record in words, for a person at three in the morning. Pure; no secrets pass through here."""
 
 import json
-from collections.abc import Sequence
+import re
 from datetime import datetime, timedelta
 
+from surestep.agenda import next_look, overdue_at
 from surestep.contract import Effect
-from surestep.decision import Verdict
-from surestep.evidence import State
-from surestep.facts import Facts, Line
-from surestep.policy import next_look, next_watch, overdue_at
+from surestep.decision import HOW_YOU_KNOW, SERVICE_ID, YOUR_NAME, Verdict
+from surestep.evidence import Finding, State
+from surestep.facts import Facts
+from surestep.policy import next_watch
 from surestep.reasons import doubt_in_words
 from surestep.ruling import verdicts
+
+SETBACK = re.compile(r"attempt \d+ was (not sent|refused for now)")
 
 
 def when(time: datetime | None) -> str:
@@ -29,7 +32,8 @@ def proven(record: Facts) -> str:
         return f"it ended {record.closed.state}: {record.closed.why}"
     if record.doubt:
         since, latest = when(record.doubt.since), when(record.doubt.latest)
-        return f"nothing, except that a request may have left between {since} and {latest}"
+        left = f"at {since}" if since == latest else f"between {since} and {latest}"
+        return f"nothing, except that a request may have left {left}"
     if record.in_flight:
         return f"an attempt is under way since {when(record.in_flight)}"
     if record.absent:
@@ -56,7 +60,8 @@ def looks_next(record: Facts, now: datetime) -> str:
         watch = next_watch(record, now)
         return f"watched, next at {when(watch.at)}" if watch else "no more"
     if record.doubt is None and record.not_before:
-        return f"not needed; the next attempt is at {when(record.not_before)}"
+        again = f"not needed; the next attempt is at {when(record.not_before)}"
+        return f"{again}, for {setback}" if (setback := _setback(record)) else again
     look = next_look(record)
     if look:
         return "now" if look <= now else when(look)
@@ -77,64 +82,71 @@ def sentence(record: Facts, now: datetime) -> str:
     )
 
 
-def details(step_id: str, records: Sequence[Facts], notes: list[str], now: datetime) -> str:
-    """The step as Markdown, for the Web UI's current details."""
-    rows = [
-        f"| {_cell(record.name)} | {_cell(record.tool)} | **{record.state}** | "
-        f"{_cell(proven(record))} | {_cell(looks_next(record, now))} |"
-        for record in records
-    ]
-    parts = [
-        "| action | tool | state | proven | next look |\n|---|---|---|---|---|\n" + "\n".join(rows)
-    ]
-    parts += [_question(step_id, record, now) for record in records if _is_open(record)]
-    anomalies = [
-        f"- **{anomaly.kind}** at {when(anomaly.at)}: {anomaly.why}"
-        for record in records
-        for anomaly in record.anomalies
-    ]
-    if anomalies:
-        parts.append("### Anomalies\n\n" + "\n".join(anomalies))
-    refused = [f"- {record.name}: {line.text}" for record in records for line in _refusals(record)]
-    refused += [f"- {note}" for note in notes]
-    if refused:
-        parts.append("### Refused\n\n" + "\n".join(refused[-10:]))
-    return "\n\n".join(parts)
+def happened(record: Facts) -> str:
+    """What happened so far, in one sentence without a full stop."""
+    told = [line for line in record.log if line.text.startswith(("attempt ", "may have been"))]
+    parts = [f"{when(told[-1].at)}: {told[-1].text}"] if told else []
+    if record.decision:
+        author, verdict = record.decision.author, record.decision.verdict
+        parts.append(f"{author} decided to {verdict}; it is not carried out yet")
+    elif record.asked:
+        late = f", overdue since {when(record.overdue)}" if record.overdue else ""
+        parts.append(f"{record.asked_why}; a human is asked since {when(record.asked)}{late}")
+    elif record.doubt:
+        parts.append(doubt_in_words(record))
+    parts += [f"{one.by} said {one.verdict}; one more person must agree" for one in record.agreed]
+    return "; ".join(parts) or "nothing was sent yet"
 
 
-def _is_open(record: Facts) -> bool:
+def candidates(record: Facts) -> str:
+    """What looks like the effect and is no proof of it."""
+    if record.trace:
+        return record.trace
+    if not record.can_verify:
+        return "none, this tool has no lookup"
+    if record.looks.at is None:
+        return "none yet, nobody has looked"
+    return f"none under our key; last look: {_last_look(record)}"
+
+
+def next_by_itself(record: Facts, now: datetime) -> str:
+    """What comes next if no human does anything."""
+    if record.in_flight:
+        return "the attempt under way comes to its end"
+    rule = record.contract.approval
+    if record.doubt is None and record.asked and rule:
+        return f"if nobody approves it until {when(record.asked + rule.expires)}, it is not run"
+    look = looks_next(record, now)
+    parts = ["no look, the tool has no lookup" if look.startswith("never") else f"a look: {look}"]
+    if record.patient_until:
+        parts.append(f"a human is asked again at {when(record.patient_until)}")
+    overdue = overdue_at(record)
+    if overdue:
+        parts.append(f"somebody else is told at {when(overdue)}")
+    return "; ".join(parts)
+
+
+def is_open(record: Facts) -> bool:
+    """Whether it waits for something that a person may want to know or decide."""
     return record.closed is None and bool(record.doubt or record.asked)
 
 
-def _refusals(record: Facts) -> list[Line]:
-    return [
-        line for line in record.log if "refused, " in line.text or "could not be read" in line.text
-    ]
+def _last_look(record: Facts) -> str:
+    """Also where a human was asked before it, for another reason."""
+    match record.looks.finding:
+        case Finding.NOT_FOUND:
+            said = "it did not find it"
+        case Finding.UNKNOWN:
+            said = f"it failed: {record.looks.why}"
+        case finding:
+            said = f"{finding}: {record.looks.why}" if record.looks.why else f"{finding}"
+    return f"{when(record.looks.at)}, {said}"
 
 
-def _question(step_id: str, record: Facts, now: datetime) -> str:
-    """What happened, what is proven, what is forbidden, what was found, what comes, what to do."""
-    lines = [
-        f"### {record.name}: {record.state}",
-        "",
-        f"- What happened: {_cell(happened(record))}",
-        f"- Proven: {_cell(proven(record))}",
-        f"- Forbidden now: {forbidden(record)}",
-    ]
-    if record.trace:
-        lines.append(f"- Found: {_cell(record.trace)}")
-    lines.append(f"- Next, by itself: {_cell(next_by_itself(record, now))}")
-    lines += [
-        f"- {_cell(agreement.by)} said {agreement.verdict}; one more person must agree"
-        for agreement in record.agreed
-    ]
-    lines += ["", "To decide, *Send a Signal* or *Send an Update* `decide`, with one of:"]
-    for verdict in verdicts(record):
-        said = decision_json(record, verdict, now)
-        lines += ["", f"{MEANING[verdict]}:", "", "```json", said, "```"]
-    terminal = f"python starter.py decide {step_id}/{record.name}"
-    lines += ["", "or in a terminal, which asks step by step:", "", "```", terminal, "```"]
-    return "\n".join(lines)
+def _setback(record: Facts) -> str:
+    """The attempt that did nothing and is made again, and why it did nothing."""
+    said = (line.text for line in reversed(record.log) if SETBACK.match(line.text))
+    return next(said, "")
 
 
 MEANING = {
@@ -149,43 +161,17 @@ MEANING = {
 }
 
 
-def happened(record: Facts) -> str:
-    """What happened so far, in one sentence without a full stop."""
-    if record.decision:
-        author, verdict = record.decision.author, record.decision.verdict
-        return f"{author} decided to {verdict}; it is not carried out yet"
-    why = record.asked_why if record.asked else ""
-    if record.doubt:
-        why = why or doubt_in_words(record)
-    late = f", overdue since {when(record.overdue)}" if record.overdue else ""
-    asked = f"; a human is asked since {when(record.asked)}{late}" if record.asked else ""
-    return f"{why or 'nothing was sent yet'}{asked}"
-
-
-def next_by_itself(record: Facts, now: datetime) -> str:
-    """What comes next if no human does anything."""
-    rule = record.contract.approval
-    if record.doubt is None and record.asked and rule:
-        return f"if nobody approves it until {when(record.asked + rule.expires)}, it is not run"
-    look = looks_next(record, now)
-    parts = ["no look, the tool has no lookup" if look.startswith("never") else f"a look: {look}"]
-    if record.patient_until:
-        parts.append(f"a human is asked again at {when(record.patient_until)}")
-    overdue = overdue_at(record)
-    if overdue:
-        parts.append(f"somebody else is told at {when(overdue)}")
-    return "; ".join(parts)
-
-
 def decision_json(record: Facts, verdict: Verdict, now: datetime) -> str:
     """The input of the signal `decide`, ready to paste."""
     said: dict[str, object] = {"action": record.name, "verdict": verdict.value}
     said["version"] = record.version
     if verdict is Verdict.APPROVE:
         said["input_hash"] = record.input_hash
+    if verdict is Verdict.CONFIRM:
+        said["receipt_id"] = SERVICE_ID
     if verdict is Verdict.KEEP_LOOKING:
         said["until"] = f"{now + timedelta(days=1):%Y-%m-%dT%H:%M:00Z}"
-    return json.dumps({**said, "by": "YOUR NAME", "note": "HOW YOU KNOW"})
+    return json.dumps({**said, "by": YOUR_NAME, "note": HOW_YOU_KNOW})
 
 
 def decision_command(step_id: str, record: Facts, verdict: Verdict) -> str:
@@ -198,8 +184,3 @@ def decision_command(step_id: str, record: Facts, verdict: Verdict) -> str:
         f"python starter.py decide {step_id}/{record.name} {verdict.value} "
         f'--version {record.version} --note "HOW YOU KNOW"{more}'
     )
-
-
-def _cell(text: str) -> str:
-    """Text that cannot break out of a table cell or forge Markdown."""
-    return " ".join(text.split()).replace("|", "\\|").replace("`", "'").replace("<", "&lt;")[:300]

@@ -1,30 +1,32 @@
 """What people and services do with steps: list them, decide, undo, pass on a notice."""
 
-from datetime import datetime
+import time
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 from pydantic import ValidationError
-from temporalio.client import Client, WorkflowExecution, WorkflowUpdateFailedError
+from temporalio.client import Client, WorkflowExecution
 from temporalio.service import RPCError, RPCStatusCode
 
 from surestep import visibility
+from surestep.answer import answer_to
 from surestep.decision import Decision, Ruling, Verdict
+from surestep.entrance import CLOSED_WITHOUT_OUTCOME, Entrance
 from surestep.errors import (
     InvalidArguments,
     NoSuchStep,
     NothingToUndo,
-    SurestepError,
     describe_validation,
 )
 from surestep.evidence import Receipt, State
 from surestep.handle import StepHandle
 from surestep.identity import UNDO, UNDO_SUFFIX, undo_id, watched_step
 from surestep.narrative import when
+from surestep.outage import told_as
 from surestep.outcome import StepOutcome
 from surestep.protocol import (
     ACKNOWLEDGE,
-    DECIDE,
     NOTICE,
     STEP_WORKFLOW,
     TASK_QUEUE,
@@ -34,7 +36,6 @@ from surestep.protocol import (
     StepInput,
     Undoes,
 )
-from surestep.submission import CLOSED_WITHOUT_OUTCOME, submit
 from surestep.summary import StepSummary, summarise
 
 ORPHANED = "orphaned"
@@ -67,19 +68,21 @@ class Operator:
         receipt_id: str | None = None,
         until: datetime | None = None,
         accept_duplicate: bool = False,
+        within: timedelta | None = None,
     ) -> Ruling:
         """Decide an action: `target` is a step id, or `{step id}/{action name}`.
 
+        within  longest wait for the answer; None: as long as it takes
         The other parameters are the fields of `surestep.Decision`.
 
         Answers at once with what is done, or why nothing is. Raises NoSuchStep, and
-        InvalidArguments for what is no decision. Without a worker the answer waits for one; the
-        decision has an id, so it counts once however often it is sent, also by the signal `decide`.
+        InvalidArguments for what is no decision. Without a worker the answer waits for one, and
+        DecisionPending is raised after `within`; the decision has an id, so it counts once however
+        often it is sent, also by the signal `decide`. Raises CannotConnect, which names that id,
+        where the server does not answer.
         """
-        step_id, action = await self.target(target)
         given = {
             "verdict": verdict,
-            "action": action,
             "by": by,
             "note": note,
             "id": id or f"decision-{uuid4()}",
@@ -93,21 +96,20 @@ class Operator:
             decision = Decision.model_validate(given)
         except ValidationError as error:
             raise InvalidArguments(f"not a decision: {describe_validation(error)}") from None
-        return await self.send_decision(step_id, decision)
-
-    async def send_decision(self, step_id: str, decision: Decision) -> Ruling:
-        """Like `decide`, for a decision that is complete, such as a signed one."""
-        handle = self.client.get_workflow_handle(step_id)
-        try:
-            given = decision.model_dump(mode="json", exclude_none=True)
-            ruling: Ruling = await handle.execute_update(DECIDE, given, result_type=Ruling)
-            return ruling
-        except WorkflowUpdateFailedError as error:
-            raise SurestepError(str(error.cause)) from error
-        except RPCError as error:
-            if error.status is not RPCStatusCode.NOT_FOUND:
-                raise
-            return await self.too_late(step_id, decision.action)
+        end = None if within is None else time.monotonic() + within.total_seconds()
+        with told_as(
+            self.client,
+            "Whether the decision has arrived is not known. Send it again with "
+            f"id={decision.id!r}: it is taken once",
+        ):
+            step_id, action = await self.target(target)
+            try:
+                told = decision.model_copy(update={"action": action})
+                return await answer_to(self.client, step_id, told, end)
+            except RPCError as error:
+                if error.status is not RPCStatusCode.NOT_FOUND:
+                    raise
+                return await self.too_late(step_id, action)
 
     async def too_late(self, step_id: str, action: str | None = None) -> Ruling:
         """The answer to a decision about a step that has ended, or about one action of it.
@@ -177,9 +179,8 @@ class Operator:
             actions=(ActionInput(tool=tool, name=UNDO, arguments=arguments),),
             undoes=Undoes(action_id=undone, receipt=receipt),
         )
-        undoing = self.handle(undo_id(undone))
-        await submit(undoing, step, self.task_queue)
-        return undoing
+        await Entrance(self.client, self.task_queue).enter(undo_id(undone), step)
+        return self.handle(undo_id(undone))
 
     async def _confirmed(self, outcome: StepOutcome, name: str) -> Receipt:
         """What was confirmed of an action, by its step or by the watch of it (R15)."""
@@ -194,8 +195,7 @@ class Operator:
 
     async def unresolved(self, *, limit: int = 1000) -> list[StepSummary]:
         """Steps, and watches of ended steps, that wait for a human; oldest first."""
-        query = f"{visibility.NEEDS_HUMAN} = true AND ExecutionStatus = 'Running'"
-        found = await self._summaries(query, limit)
+        found = await self._summaries(visibility.WAITING, limit)
         return sorted(found, key=lambda one: one.unknown_since or one.started)
 
     async def anomalies(self, *, limit: int = 1000) -> list[StepSummary]:

@@ -13,18 +13,13 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from surestep.agenda import RETRY_CAP, ask_at, backoff, next_fence, next_look, overdue_at
 from surestep.consent import approval_question, needs_approval
 from surestep.contract import Effect
 from surestep.decision import Decision, Verdict
 from surestep.evidence import Finding, State
 from surestep.facts import Facts
 from surestep.reasons import doubt_in_words
-
-RETRY_CAP = timedelta(minutes=5)  # between attempts that provably did nothing
-POLL_CAP = timedelta(minutes=1)  # between looks at an accepted operation, and between fences
-LOOK_CAP = timedelta(hours=1)  # between looks otherwise
-LONGEST_PAUSE = timedelta(days=1)  # between looks at what has been in doubt for weeks
-AGAIN = timedelta(seconds=1)  # between the consecutive misses that a contract asks for
 
 
 @dataclass(frozen=True)
@@ -124,12 +119,12 @@ def _in_doubt(record: Facts, now: datetime) -> Move:
     under_key = _may_send_under_key(record, now)
     if under_key and under_key <= now:
         return _send(record, now)
-    fence = _next_fence(record)
+    fence = next_fence(record)
     if not under_key and fence and fence <= now:
         return Fence(now)
     ask = None if under_key else ask_at(record)
     if ask and ask <= now:
-        return Ask(doubt_in_words(record))
+        return Verify(now) if _looked_in_vain(record, ask) else Ask(doubt_in_words(record))
     overdue = overdue_at(record)
     if record.asked and overdue and overdue <= now:
         return Escalate(record.asked)
@@ -150,7 +145,7 @@ def _obey(record: Facts, decision: Decision, now: datetime) -> Move:
             return Wait(after)
     elif not _freshly_missed(record):
         return Verify(max(now, after, next_look(record) or now))
-    fence = _next_fence(record)
+    fence = next_fence(record)
     if fence and record.fence_tried is None:
         return Fence(now)  # with it, the human's word is not even needed
     if decision.verdict is Verdict.ABANDON:
@@ -212,65 +207,15 @@ def _may_send_under_key(record: Facts, now: datetime) -> datetime | None:
     return at if last_commit < record.key_since + contract.key.lifetime else None
 
 
-def next_look(record: Facts) -> datetime | None:
-    """When to look next while in doubt; None: the tool cannot look."""
-    if not record.can_verify or record.doubt is None:
-        return None
-    looks, first = record.looks, record.doubt.at
-    if looks.count == 0 or looks.at is None or looks.started is None:
-        return max(first, record.not_before or first) if record.accepted else first
-    if looks.misses and not looks.failures:
-        return looks.at + AGAIN
-    at = looks.at + backoff(looks.count, _look_cap(record, looks.at - first))
-    conclusive = record.conclusive_from
-    if conclusive and looks.started < conclusive:
-        return max(looks.at, min(at, conclusive))
-    return at
+def _looked_in_vain(record: Facts, ask: datetime) -> bool:
+    """R12: nobody is asked on the strength of a look that failed, or that outlasted the patience.
 
-
-def _look_cap(record: Facts, age: timedelta) -> timedelta:
-    """Pauses grow with the age of the doubt, so that months of looking keep a short history."""
-    cap = POLL_CAP if record.accepted and not record.asked else LOOK_CAP
-    return min(max(cap, age / 20), LONGEST_PAUSE)
-
-
-def _next_fence(record: Facts) -> datetime | None:
-    if not record.can_fence or record.fenced or record.doubt is None:
-        return None
-    if record.trace or record.keys_unknown or (record.accepted and not record.stop):
-        return None  # it would cut off what is under way, or leave another key unfenced
-    if record.can_verify and not record.looks.count:
-        return None  # a look is cheaper, and the lost reply is the common case
-    if record.fence_tried is None:
-        return record.doubt.at
-    return record.fence_tried + backoff(record.fence_failures, POLL_CAP)
-
-
-def ask_at(record: Facts) -> datetime | None:
-    """When a human is asked; None: somebody is being asked already, or nothing is in doubt."""
-    doubt, contract = record.doubt, record.contract
-    if record.asked or doubt is None:
-        return None
-    if record.patient_until:
-        return record.patient_until
-    if record.trace:
-        return doubt.at
-    if record.accepted and record.accepted_at:
-        return max(
-            record.accepted_at + contract.completes_within,
-            doubt.at if record.can_verify else record.landing_until or doubt.at,
-        )
-    if not record.can_verify and (not record.can_fence or record.keys_unknown):
-        return record.landing_until or doubt.at  # before that, nobody can know
-    return max(doubt.at, record.conclusive_from or doubt.at) + contract.patience
-
-
-def overdue_at(record: Facts) -> datetime | None:
-    """When somebody else is told that the question still stands; None: never, or told already."""
-    limit = record.contract.overdue_after
-    if record.asked is None or record.overdue or limit is None:
-        return None
-    return record.asked + limit
+    A look that dies with its worker does both. One that begins now says more.
+    """
+    looks = record.looks
+    if looks.started is None or looks.at is None or looks.started >= ask:
+        return False
+    return looks.failures > 0 or looks.at >= ask
 
 
 def next_watch(record: Facts, now: datetime) -> Verify | None:
@@ -288,8 +233,3 @@ def may_compensate(record: Facts) -> bool:
     return record.state is State.CONFIRMED and not any(
         anomaly.kind == "duplicate" for anomaly in record.anomalies
     )
-
-
-def backoff(failures: int, cap: timedelta) -> timedelta:
-    """1 s, 2 s, 4 s … up to `cap`."""
-    return min(timedelta(seconds=2.0 ** min(max(failures - 1, 0), 30)), cap)

@@ -23,6 +23,9 @@ EXAMINE: Final = "examine"
 NOTIFY: Final = "notify"
 
 DECIDE: Final = "decide"
+NOT_TAKEN: Final = "NotTaken"
+"""Failure type of the update `decide` where the decision is refused; its detail is the ruling."""
+
 NOTICE: Final = "notice"
 RECORDS: Final = "records"
 ACKNOWLEDGE: Final = "acknowledge"
@@ -204,7 +207,7 @@ class SendOrder(Value):
 class SendReport(Value):
     """The answer of `execute`.
 
-    lost    not the attempt's own word: its worker may still be sending, until its deadline
+    lost    it may still be sending, until its deadline: its worker was lost, or cut it off
     before  what a look right before the send saw
     """
 

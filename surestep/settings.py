@@ -54,6 +54,13 @@ def _name(value: str) -> str:
     return value
 
 
+def _deployment(value: str) -> str:
+    """Temporal writes a version as `deployment.build`, and cuts it at the first dot."""
+    if "." in value or ":" in value:
+        raise ValueError("it has a dot or a colon in it, which separate it from the build")
+    return _name(value)
+
+
 def _seconds(value: object) -> object:
     if not isinstance(value, str):
         return value
@@ -140,6 +147,17 @@ class Settings(BaseModel):
         default=timedelta(seconds=60),
         description="Seconds for which a stopping worker lets an attempt in flight report.",
         examples=["60"],
+    )
+    build_id: Annotated[str, AfterValidator(_name)] | None = Field(
+        default=None,
+        description="Version of this worker's code and tools, which switches worker versioning on: "
+        "see docs/operations.md.",
+        examples=["2026-11-30.1"],
+    )
+    deployment: Annotated[str, AfterValidator(_deployment)] = Field(
+        default="surestep",
+        description="With a build id: the workers that are deployed and replaced together.",
+        examples=["surestep"],
     )
     ui: Annotated[str, AfterValidator(_base_url)] | None = Field(
         default=None,

@@ -238,8 +238,14 @@ class Tool:
         return normal
 
     def load(self, arguments: dict[str, Any]) -> Any:
-        """The argument model from its recorded form."""
-        return self.arguments.model_validate_json(canonical(arguments))
+        """The argument model from its recorded form. Raises InvalidArguments."""
+        try:
+            return self.arguments.model_validate_json(canonical(arguments))
+        except ValidationError as error:
+            why = describe_validation(error)
+            raise InvalidArguments(
+                f"the recorded arguments do not fit tool {self.name!r} as it is now: {why}"
+            ) from None
 
     def recognised(self, arguments: dict[str, Any]) -> str:
         """The argument that a person recognises, bounded; empty if the tool names none."""

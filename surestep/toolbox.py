@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from surestep.errors import ContractError, UnknownTool
@@ -20,6 +20,23 @@ def load_tools(import_strings: Iterable[str]) -> Tools:
         for tool in _loaded(text):
             tools.add(tool)
     return tools
+
+
+def find_tool(text: str, registered: Callable[[], Iterable[str]]) -> Tool:
+    """The one tool that a person means: by an import string, or by its name.
+
+    `registered` gives the import strings among which a name is looked up; they are loaded for a
+    name only. Raises as `load_tools`, and UnknownTool where an import string holds several.
+    """
+    if ":" not in text:
+        return load_tools(registered())[text]
+    tools = list(load_tools([text]))
+    undos = [tool.undo for tool in tools]
+    found = [tool for tool in tools if tool not in undos]
+    if len(found) > 1:
+        names = ", ".join(tool.name for tool in found)
+        raise UnknownTool(f"{text!r} holds several tools ({names}): name one of their variables")
+    return found[0]
 
 
 def _loaded(text: str) -> list[Tool]:

@@ -9,6 +9,9 @@ UNKNOWN_SINCE: Final = "SurestepUnknownSince"
 RUN: Final = "SurestepRun"
 ANOMALY: Final = "SurestepAnomaly"
 
+WAITING: Final = f"{NEEDS_HUMAN}=true AND ExecutionStatus='Running'"
+"""The query for what waits for a person; short, because it stands in a link."""
+
 SEARCH_ATTRIBUTES: Final[dict[str, str]] = {
     STATE: "Keyword",
     TOOL: "KeywordList",

@@ -15,6 +15,7 @@ from surestep.identity import action_id, undo_id, watch_id
 from surestep.outcome import StepOutcome, outcome_of
 from surestep.protocol import (
     DECIDE,
+    NOT_TAKEN,
     NOTICE,
     RECORDS,
     STEP_WORKFLOW,
@@ -150,7 +151,10 @@ class AgentStep:
 
     @workflow.update(name=DECIDE, description="Decide an action and be answered at once")
     async def decide(self, decision: Any) -> Ruling:
-        return await self._reception.decision(decision, by_signal=False)
+        ruling = await self._reception.decision(decision, by_signal=False)
+        if not ruling.taken:  # the Web UI calls every update that returns successful
+            raise ApplicationError(ruling.why, ruling, type=NOT_TAKEN, non_retryable=True)
+        return ruling
 
     @decide.validator
     def _decision_is_readable(self, decision: Any) -> None:
@@ -163,7 +167,7 @@ class AgentStep:
     async def notice(self, notice: RawValue) -> None:
         await self._reception.notice(notice)
 
-    @workflow.signal(dynamic=True)
+    @workflow.signal(dynamic=True, description="No signal: choose one that has a name")
     def other_signal(self, name: str, args: Sequence[RawValue]) -> None:
         self._reception.other_signal(name)
 

@@ -1,5 +1,6 @@
 """What operators see of a step without opening it: search attributes and current details."""
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -8,7 +9,7 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 
 from surestep import visibility
-from surestep.narrative import details
+from surestep.details import details
 from surestep.outcome import worst_state
 from surestep.record import Record
 
@@ -28,10 +29,14 @@ class Board:
     """Shows the records of one step; writes to the history only what has changed."""
 
     def __init__(self, *, visible: bool, run: str, renewed: bool = False) -> None:
-        """`renewed`: the run before this one has written attributes, of which nothing is known."""
+        """`renewed`: the run before this one has written attributes, of which nothing is known.
+
+        So has another step, where a person started this one in its likeness.
+        """
         self.visible = visible
         self._run = run
-        self._shown: dict[str, Any] = dict.fromkeys(ATTRIBUTES, UNKNOWN) if renewed else {}
+        unknown = renewed or len(workflow.info().typed_search_attributes) > 0
+        self._shown: dict[str, Any] = dict.fromkeys(ATTRIBUTES, UNKNOWN) if unknown else {}
 
     def show(self, records: Sequence[Record], notes: Sequence[str], now: datetime) -> None:
         """Bring list and details up to date. Without registered attributes, only the details."""
@@ -47,7 +52,7 @@ class Board:
                 _TOOL: _within_limit(sorted({one.tool for one in records})),
                 _NEEDS_HUMAN: bool(asked or anomalies),
                 _UNKNOWN_SINCE: min(asked, default=None),
-                _RUN: self._run or None,
+                _RUN: _cut(self._run) or None,
                 _ANOMALY: anomalies or None,
             }
         )
@@ -64,8 +69,16 @@ class Board:
             workflow.upsert_search_attributes(updates)
 
 
+def _cut(text: str) -> str:
+    """As much as fits: the server terminates a workflow whose attribute is over 2048 bytes of JSON,
+    in which one character can be twelve."""
+    while len(json.dumps(text)) > ATTRIBUTE_LIMIT:
+        text = text[:-1]
+    return text
+
+
 def _within_limit(names: list[str]) -> list[str]:
-    """As many as fit: the server terminates a workflow whose attribute is over 2048 bytes."""
+    """As many names as fit; they are ASCII."""
     kept, room = [], ATTRIBUTE_LIMIT
     for name in names:
         room -= len(name) + 4

@@ -1,9 +1,12 @@
 """Running activities so that every end is evidence. Nothing here retries (R3)."""
 
+from copy import deepcopy
 from datetime import timedelta
+from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
 from temporalio import workflow
-from temporalio.common import RetryPolicy
+from temporalio.common import RawValue, RetryPolicy
 from temporalio.exceptions import (
     ActivityError,
     ApplicationError,
@@ -42,6 +45,10 @@ HEARTBEAT = timedelta(seconds=10)
 # The activity ends by itself at its deadline; this is for the case that it cannot.
 MARGIN = timedelta(seconds=5)
 
+BY_HAND = "completed by hand, with something that is no report"
+
+M = TypeVar("M", bound=BaseModel)
+
 
 async def plan(order: PlanOrder) -> Plan:
     """Validate, normalise, snapshot. A local activity: recorded before anything is dispatched."""
@@ -73,20 +80,23 @@ async def execute(record: Record, *, run_id: str, look_first: bool, room: int) -
     look = timedelta(seconds=LOOK_FIRST_LIMIT if look_first else 0)
     longest = contract.timeout + look + MARGIN
     try:
-        report: SendReport = await workflow.execute_activity(
+        given = await workflow.execute_activity(
             EXECUTE,
             order,
-            result_type=SendReport,
+            result_type=RawValue,
             schedule_to_start_timeout=contract.queue,
             start_to_close_timeout=longest,
             heartbeat_timeout=HEARTBEAT,
             retry_policy=ONCE,
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-            summary=f"execute {record.tool} · attempt {record.attempts}",
+            summary=f"execute {record.name} · attempt {record.attempts}",
         )
-        return report
     except ActivityError as error:
         return report_of(error)
+    report = _read(SendReport, given)
+    return report or SendReport(
+        outcome=Sending.AMBIGUOUS, lost=True, why=f"the attempt was {BY_HAND}"
+    )
 
 
 def report_of(error: ActivityError) -> SendReport:
@@ -148,33 +158,63 @@ async def notify(order: NotifyOrder) -> Told:
 async def verify(record: Record, *, room: int) -> Verification:
     """One look. A look that fails in any way is no information (R9)."""
     try:
-        seen: Verification = await workflow.execute_activity(
+        given = await workflow.execute_activity(
             VERIFY,
             look_order(record, room),
-            result_type=Verification,
+            result_type=RawValue,
             start_to_close_timeout=record.contract.timeout + MARGIN,
             retry_policy=ONCE,
-            summary=f"verify {record.tool} · look {record.looks.total + 1}",
+            summary=f"verify {record.name} · look {record.looks.total + 1}",
         )
-        return seen
     except ActivityError as error:
         return unknown(f"the lookup did not end ({type(error.cause).__name__})")
+    return _read(Verification, given) or unknown(f"the lookup was {BY_HAND}")
 
 
 async def fence(record: Record, *, room: int) -> FenceReport:
     """Ask the receiver to refuse this key from now on."""
     try:
-        report: FenceReport = await workflow.execute_activity(
+        given = await workflow.execute_activity(
             FENCE,
             look_order(record, room),
-            result_type=FenceReport,
+            result_type=RawValue,
             start_to_close_timeout=record.contract.timeout + MARGIN,
             retry_policy=ONCE,
-            summary=f"fence {record.tool}",
+            summary=f"fence {record.name}",
         )
-        return report
     except ActivityError as error:
         return FenceReport(why=f"the fence call did not end ({type(error.cause).__name__})")
+    return _read(FenceReport, given) or FenceReport(why=f"the fence call was {BY_HAND}")
+
+
+def _read(model: type[M], given: object) -> M | None:
+    """The report of an activity; None where an operator completed the activity with another value.
+
+    A result that cannot be read would otherwise make the workflow task fail for ever.
+    """
+    if not isinstance(given, RawValue):  # completed without any result
+        return None
+    try:
+        value = workflow.payload_converter().from_payload(given.payload)
+        try:
+            return model.model_validate(value)
+        except ValidationError as error:
+            return model.model_validate(_without_news(value, error))
+    except Exception:
+        return None
+
+
+def _without_news(value: object, error: ValidationError) -> object:
+    """The report without the fields that only a worker of a later version knows."""
+    known = deepcopy(value)
+    for wrong in error.errors(include_url=False, include_input=False):
+        if wrong["type"] == "extra_forbidden":
+            *path, field = wrong["loc"]
+            place: Any = known
+            for step in path:
+                place = place[step]
+            del place[field]
+    return known
 
 
 def look_order(record: Record, room: int) -> LookOrder:

@@ -13,7 +13,7 @@ from temporalio.exceptions import ApplicationError
 from surestep.decision import Decision
 from surestep.errors import describe_validation
 from surestep.identity import STEP_INPUT_LIMIT
-from surestep.protocol import StepInput
+from surestep.protocol import StepInput, WatchInput
 from surestep.value import Value
 
 
@@ -103,11 +103,31 @@ def read_step(given: object) -> StepInput:
         why = describe_validation(error)
     except Exception as error:  # any payload can come in; the step must end with a clear word
         why = f"{str(error) or type(error).__name__}; give one JSON object with `actions`"
-    raise ApplicationError(
-        f"the step's input cannot be used, nothing was sent: {why[:1000]}",
-        type="InvalidArguments",
-        non_retryable=True,
-    )
+    if workflow.info().continued_run_id is not None:
+        raise FromAnotherVersion(f"the records of the run before cannot be read: {why[:1000]}")
+    raise _unusable(f"the step's input cannot be used, nothing was sent: {why[:1000]}")
+
+
+def read_watch(given: object) -> WatchInput:
+    """What a watch watches; a person can start one by hand, or in the likeness of another."""
+    try:
+        return WatchInput.model_validate(_decoded(given))
+    except ValidationError as error:
+        why = describe_validation(error)
+    except Exception as error:  # as above
+        why = str(error) or type(error).__name__
+    raise _unusable(f"the watch's input cannot be used: {why[:1000]}")
+
+
+def _unusable(message: str) -> ApplicationError:
+    return ApplicationError(message, type="InvalidArguments", non_retryable=True)
+
+
+class FromAnotherVersion(Exception):
+    """The run before this one could read it, and may have sent: this is no end of the step.
+
+    It fails the workflow task, and Temporal tries again until a worker can read it.
+    """
 
 
 class NotOneInput(ValueError):

@@ -17,7 +17,7 @@ from surestep.record import Record
 from workflows import dispatch
 from workflows.board import Board
 from workflows.heralds import Heralds
-from workflows.inbox import Unread, read_notice, with_any_number_of_inputs
+from workflows.inbox import Unread, read_notice, read_watch, with_any_number_of_inputs
 
 NOTES_LIMIT = 20
 
@@ -38,7 +38,9 @@ class LateWatch:
         self._acknowledged = False
 
     @workflow.run
-    async def run(self, watch: WatchInput) -> list[Record]:
+    @with_any_number_of_inputs
+    async def run(self, given: RawValue) -> list[Record]:
+        watch = read_watch(given)
         self._watch, self._records = watch, list(watch.records)
         self._board = Board(visible=watch.visible, run=watch.run)
         self._heralds.enabled = watch.notifies
@@ -125,7 +127,7 @@ class LateWatch:
         # Before there is anything to take note of, it says nothing.
         self._acknowledged = any(record.anomalies for record in self._records)
 
-    @workflow.signal(dynamic=True)
+    @workflow.signal(dynamic=True, description="No signal: choose one that has a name")
     def other_signal(self, name: str, args: Sequence[RawValue]) -> None:
         self._note(f"there is no signal {name[:80]!r}; there are acknowledge and notice")
 

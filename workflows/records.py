@@ -12,6 +12,7 @@ from workflows.board import Board
 from workflows.clock import Clock
 
 NOTES_LIMIT = 20  # refused messages that belong to no action
+NOTE_LIMIT = 1000  # characters; with all of a step's names, the choice would be longer
 
 
 class Records:
@@ -130,7 +131,7 @@ class Records:
 
     def refuse(self, why: str) -> str:
         """Record a message that belongs to no action or says nothing; the step's state."""
-        records = self.all()
+        records, why = self.all(), why[:NOTE_LIMIT]
         if len(records) == 1:
             self.learn(records[0].name, ev.Unreadable(at=self._clock.now(), why=why))
         else:

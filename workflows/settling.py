@@ -65,7 +65,7 @@ class Settling:
             case Fence():
                 await self._fence(name)
             case Wait(until=until):
-                await self._undisturbed(name, until, "next try")
+                await self._undisturbed(name, until, "waiting")
             case Ask(why=why):
                 self._records.learn(name, ev.Asked(at=now, why=why))
                 workflow.logger.warning("%s needs a human: %s", record.action_id, why)

@@ -12,10 +12,8 @@ from surestep.cli import page
 from surestep.cli.exits import Exit, epilog
 from surestep.cli.session import run
 from surestep.cli.start import read_arguments
-from surestep.errors import UnknownTool
 from surestep.settings import Settings
-from surestep.tool import Tool
-from surestep.toolbox import load_tools
+from surestep.toolbox import find_tool
 
 if TYPE_CHECKING:
     from surestep.conformance import Report
@@ -111,13 +109,16 @@ def check_tool(
             "skip": _promises(skip or []),
         },
     )
-    run(_check(order, as_json))
+    run(
+        _check(order, as_json),
+        interrupted="what the check may have left behind is named above; it sends nothing more",
+    )
 
 
 async def _check(order: _Order, as_json: bool) -> Exit:
     from surestep.conformance import CannotCheck, check  # no other command needs an HTTP client
 
-    tool = _tool(order.tool)
+    tool = find_tool(order.tool, lambda: Settings.from_environment().tools)
     try:
         report = await check(
             tool, order.arguments, sandbox=order.sandbox, say=page.aside, **order.options
@@ -150,15 +151,3 @@ def _promises(names: list[str]) -> list[str]:
         if name not in known:
             raise typer.BadParameter(f"--skip {name}: the promises are {', '.join(known)}")
     return names
-
-
-def _tool(text: str) -> Tool:
-    if ":" not in text:
-        return load_tools(Settings.from_environment().tools)[text]
-    tools = list(load_tools([text]))
-    undos = [tool.undo for tool in tools]
-    named = [tool for tool in tools if tool not in undos]
-    if len(named) > 1:
-        names = ", ".join(tool.name for tool in named)
-        raise UnknownTool(f"{text!r} holds several tools ({names}): name one of their variables")
-    return named[0]

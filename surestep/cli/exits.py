@@ -55,7 +55,9 @@ MEANINGS: Final[dict[Exit, str]] = {
     Exit.BROKEN: "check: a promise of the contract is broken",
     Exit.NOT_CHECKED: "check: the sandbox could not be used, so nothing can be said",
     Exit.LEFT_UNKNOWN: "a person said that nobody will know whether it happened; do not repeat it",
-    Exit.INTERRUPTED: "interrupted; a step that was started goes on",
+    Exit.INTERRUPTED: (
+        "interrupted; start: the step goes on; check: what it may have left behind is on stderr"
+    ),
 }
 
 _ALWAYS: Final = (Exit.FAULT, Exit.INVALID, Exit.UNREACHABLE, Exit.INTERRUPTED)

@@ -3,6 +3,7 @@
 from temporalio.client import WorkflowExecutionDescription, WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
+from surestep.answer import refusal
 from surestep.cli import page, standing
 from surestep.cli.addressing import record_of
 from surestep.cli.exits import Exit
@@ -10,7 +11,7 @@ from surestep.cli.failure import no_execution
 from surestep.cli.workers import answered
 from surestep.client import Surestep
 from surestep.decision import Decision, Ruling, Verdict
-from surestep.errors import InvalidArguments
+from surestep.outage import told_as
 from surestep.protocol import DECIDE
 
 
@@ -22,6 +23,17 @@ async def rule(
     The server may still deliver the update that was given up; the decision's id makes one of it
     and of the signal.
     """
+    unknown = (
+        "Whether the decision has arrived is not known: repeat the command with "
+        f"--decision-id {decision.id}, and it is taken once"
+    )
+    with told_as(surestep.client, unknown):
+        return await _rule(surestep, step, decision)
+
+
+async def _rule(
+    surestep: Surestep, step: WorkflowExecutionDescription, decision: Decision
+) -> Ruling | None:
     handle = surestep.client.get_workflow_handle(step.id)
     message = decision.model_dump(mode="json", exclude_none=True)
     try:
@@ -34,7 +46,7 @@ async def rule(
             await handle.signal(DECIDE, message)
         return ruling
     except WorkflowUpdateFailedError as error:
-        raise InvalidArguments(str(error.cause)) from error
+        return refusal(error)
     except RPCError as error:
         if not no_execution(error):
             raise

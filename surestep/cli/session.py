@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import typer
 
@@ -13,6 +13,8 @@ from surestep.cli.failure import explain
 from surestep.client import Surestep
 from surestep.connection import connection
 from surestep.settings import Settings
+
+STEP_GOES_ON: Final = "a step that was started goes on"
 
 
 @asynccontextmanager
@@ -25,16 +27,15 @@ async def session() -> AsyncIterator[Surestep]:
         yield Surestep(connected.client, task_queue=settings.task_queue, ui_url=connected.ui_url)
 
 
-def run(
-    command: Coroutine[Any, Any, Exit],
-    *,
-    interrupted: str = "interrupted; a step that was started goes on",
-) -> NoReturn:
-    """Run a command to its end. A fault of our own is not caught: its traceback is wanted."""
+def run(command: Coroutine[Any, Any, Exit], *, interrupted: str = STEP_GOES_ON) -> NoReturn:
+    """Run a command to its end. A fault of our own is not caught: its traceback is wanted.
+
+    `interrupted`: what Ctrl-C leaves behind, in words.
+    """
     try:
         code = asyncio.run(command)
     except KeyboardInterrupt:
-        page.aside(interrupted)
+        page.aside(f"interrupted; {interrupted}")
         code = Exit.INTERRUPTED
     except Exception as error:
         explained = explain(error)

@@ -7,7 +7,6 @@ from typing import Annotated, Final
 
 import typer
 from google.protobuf.duration_pb2 import Duration
-from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import (
     AddSearchAttributesRequest,
     ListSearchAttributesRequest,
@@ -23,6 +22,7 @@ from surestep.cli import page
 from surestep.cli.exits import Exit, epilog
 from surestep.cli.failure import NotSetUp, no_namespace
 from surestep.cli.session import run, session
+from surestep.registration import type_name, type_number
 from surestep.visibility import SEARCH_ATTRIBUTES
 
 EPILOG = epilog(Exit.DONE, Exit.NOT_SET_UP)
@@ -109,13 +109,13 @@ async def _registered(client: Client) -> dict[str, str]:
                 raise
             await asyncio.sleep(0.5)
         else:
-            return {name: _type_name(kind) for name, kind in answer.custom_attributes.items()}
+            return {name: type_name(kind) for name, kind in answer.custom_attributes.items()}
 
 
 async def _add(client: Client, missing: dict[str, str]) -> None:
     request = AddSearchAttributesRequest(
         namespace=client.namespace,
-        search_attributes={name: _type_number(kind) for name, kind in missing.items()},
+        search_attributes={name: type_number(kind) for name, kind in missing.items()},
     )
     try:
         await client.operator_service.add_search_attributes(request)
@@ -137,13 +137,3 @@ async def _add(client: Client, missing: dict[str, str]) -> None:
                 "run setup again in a minute"
             )
         await asyncio.sleep(0.5)
-
-
-def _type_number(kind: str) -> IndexedValueType.ValueType:
-    words = "".join(f"_{char}" if char.isupper() else char for char in kind)
-    return IndexedValueType.Value(f"INDEXED_VALUE_TYPE{words.upper()}")
-
-
-def _type_name(number: IndexedValueType.ValueType) -> str:
-    name = IndexedValueType.Name(number).removeprefix("INDEXED_VALUE_TYPE_")
-    return "".join(word.capitalize() for word in name.split("_"))

@@ -15,12 +15,11 @@ from surestep.cli.session import run, session
 from surestep.cli.view import look
 from surestep.cli.waiting import wait
 from surestep.cli.workers import polled, start_one
-from surestep.errors import UnknownTool
 from surestep.handle import StepPending
 from surestep.outcome import StepOutcome
 from surestep.settings import Settings
-from surestep.tool import Action, Tool
-from surestep.toolbox import load_tools
+from surestep.tool import Action
+from surestep.toolbox import find_tool
 
 EPILOG = epilog(
     Exit.DONE,
@@ -85,7 +84,7 @@ class _Order:
     label: str
 
     def action(self) -> Action:
-        tool = _by_import_string(self.tool) if ":" in self.tool else _by_name(self.tool)
+        tool = find_tool(self.tool, lambda: Settings.from_environment().tools)
         action = tool.action(self.arguments)
         return action if self.name is None else action.named(self.name)
 
@@ -140,17 +139,3 @@ def read_arguments(text: str) -> dict[str, Any]:
             '{"order": "7781"}'
         )
     return arguments
-
-
-def _by_name(name: str) -> Tool:
-    return load_tools(Settings.from_environment().tools)[name]
-
-
-def _by_import_string(text: str) -> Tool:
-    tools = list(load_tools([text]))
-    undos = [tool.undo for tool in tools]
-    named = [tool for tool in tools if tool not in undos]
-    if len(named) > 1:
-        names = ", ".join(tool.name for tool in named)
-        raise UnknownTool(f"{text!r} holds several tools ({names}): name one of their variables")
-    return named[0]

@@ -17,6 +17,7 @@ from surestep.cli.session import run, session
 from surestep.cli.standing import decided
 from surestep.cli.workers import answered, start_one
 from surestep.client import Surestep
+from surestep.connection import waiting_url
 from surestep.evidence import State
 from surestep.handle import StepHandle
 from surestep.narrative import next_by_itself, when
@@ -122,6 +123,9 @@ async def _unresolved(as_json: bool, tool: str | None, state: State | None) -> E
             page.document([_document(one, now) for one in questions])
         else:
             _print(questions, others, now)
+            if questions and surestep.ui_url:
+                link = waiting_url(surestep.ui_url, surestep.client.namespace)
+                page.labelled("Web UI", link)
     return Exit.DONE
 
 

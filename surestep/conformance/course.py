@@ -186,7 +186,7 @@ def _untestable(subject: Subject) -> tuple[Row, ...]:
     contract = subject.contract
     lifetime = "no key is promised"
     if contract.key:
-        lifetime = f"{span(contract.key.lifetime)} is longer than a check"
+        lifetime = f"a check does not last for {span(contract.key.lifetime)}"
     in_flight = "no in_flight is promised"
     if contract.in_flight is not None:
         in_flight = "from outside no request can be held up on its way to the service"

@@ -29,11 +29,11 @@ async def fence(subject: Subject, patience: timedelta) -> Row:
         return broken(promise, done, said, "correct what fence reads (FenceRequest(held=…))")
     done = "fenced a fresh key, then sent under it"
     sent = await subject.execute(key)
-    if sent.outcome is Sending.NOT_SENT:
+    if sent.outcome in (Sending.NOT_SENT, Sending.REFUSED_FOR_NOW):  # a rate limit is no fence
         return not_tested(promise, sent.words, done)
     if sent.outcome is Sending.ANSWERED:
         return broken(promise, done, f"it was performed: {sent.words}", DROP)
-    if sent.outcome in (Sending.REFUSED, Sending.REFUSED_FOR_NOW):
+    if sent.outcome is Sending.REFUSED:
         return kept(promise, done, sent.words)
     if not subject.looks:
         return await _asked_again(subject, key, done, sent.words)

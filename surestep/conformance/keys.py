@@ -16,6 +16,11 @@ from surestep.tool import Tool
 
 NOT_PROMISED = "the contract does not promise that the key is honoured"
 IGNORED = "leave key out (None): the service does not honour it, or not where the tool puts it"
+BY_CONTENT = (
+    "leave key out (None): the service compares contents, not keys, so an intended repeat would be "
+    "dropped and called confirmed (where the effect is a state, --skip this promise)"
+)
+SUCCESSES = {Sending.ANSWERED, Sending.ACCEPTED}
 
 
 @dataclass(frozen=True)
@@ -62,13 +67,13 @@ async def repeated(subject: Subject, began: Sent, first: Watch | None) -> Row:
     done = "sent the first effect's key again"
     if counted.several:
         return broken(promise, done, counted.several, IGNORED)
-    if again.outcome is Sending.NOT_SENT:
+    if _says_nothing(again):
         return not_tested(promise, again.words, done)
     if again.succeeded and len({began.id, again.id}) == 1 and began.id:
         return kept(promise, done, f"both receipts name {shown(began.id)}")
     if counted.looked:
         return kept(promise, done, f"{_short(again)}; verify finds one effect")
-    if again.outcome in (Sending.REFUSED, Sending.REFUSED_FOR_NOW):
+    if again.outcome is Sending.REFUSED:
         return kept(promise, done, again.words)
     why = "the receipts have no id" if again.succeeded else again.words
     return not_tested(promise, f"{why}, and no lookup counts the effects", done)
@@ -80,13 +85,23 @@ async def at_once(subject: Subject, first: Watch | None) -> Row:
     if subject.contract.key is None:
         return not_tested(promise, NOT_PROMISED)
     key = subject.key("twice")
-    sends = await asyncio.gather(subject.execute(key), subject.execute(key))
-    counted = await count(subject, first, *sends)
+    sends = list(await asyncio.gather(subject.execute(key), subject.execute(key)))
     done = "sent a fresh key twice at the same time"
+    if {sent.outcome for sent in sends} & SUCCESSES and any(map(_says_nothing, sends)):
+        # In progress, or only too many requests at once? The next answer tells.
+        sends = [*(one for one in sends if not _says_nothing(one)), await subject.execute(key)]
+        done += ", and once more"
+    counted = await count(subject, first, *sends)
     if counted.several:
         return broken(promise, done, counted.several, IGNORED)
     succeeded = [sent for sent in sends if sent.succeeded]
     others = [sent for sent in sends if not sent.succeeded]
+    earlier = {receipt.id for receipt in subject.effects.under(subject.key("once"))}
+    if same := next((sent.id for sent in succeeded if sent.id and sent.id in earlier), None):
+        said = f"a fresh key was answered with the first effect, {shown(same)}"
+        return broken(promise, done, said, BY_CONTENT)
+    if any(map(_says_nothing, others)):
+        return not_tested(promise, others[-1].words, done)
     if len(succeeded) == 2 and len(counted.ids) == 1:
         return kept(promise, done, f"both receipts name {shown(counted.ids[0])}")
     if succeeded and others and others[0].outcome is not Sending.AMBIGUOUS:
@@ -118,7 +133,7 @@ async def other_content(
     if earlier and counted.seen and counted.seen.trace and not earlier.trace:
         said = f"the first effect was changed: {counted.seen.trace}"
         return broken(promise, done, said, IGNORED)
-    if sent.outcome is Sending.NOT_SENT:
+    if _says_nothing(sent):
         return not_tested(promise, sent.words, done)
     if not sent.succeeded:
         if counted.looked or sent.outcome is not Sending.AMBIGUOUS:
@@ -181,6 +196,11 @@ def varied(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         if other != arguments:
             return other
     return None
+
+
+def _says_nothing(sent: Sent) -> bool:
+    """Whether the service has not judged the request: a rate limit says nothing of a key."""
+    return sent.outcome in (Sending.NOT_SENT, Sending.REFUSED_FOR_NOW)
 
 
 def _short(sent: Sent) -> str:

@@ -4,7 +4,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
-from surestep.contract import Contract
+from surestep.contract import FOREVER, Contract
 
 
 class Promise(StrEnum):
@@ -76,7 +76,9 @@ def after(seconds: float) -> str:
 
 
 def span(time: timedelta | float) -> str:
-    """A duration as a person says it: `0.31 s`, `90 s`, `24 h`."""
+    """A duration as a person says it: `0.31 s`, `90 s`, `24 h`; `ever` for one without end."""
+    if time == FOREVER:
+        return "ever"
     seconds = time.total_seconds() if isinstance(time, timedelta) else time
     if seconds < 10:
         return f"{seconds:.2f}".rstrip("0").rstrip(".") + " s"

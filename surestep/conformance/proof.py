@@ -82,9 +82,9 @@ async def refusal(subject: Subject, refused: Mapping[str, Any] | None, patience:
     key = subject.key("refused")
     sent = await subject.execute(key, refused)
     done = f"sent the refused arguments → {sent.words}"
-    if sent.outcome is Sending.NOT_SENT:
-        return not_tested(promise, sent.words, done)
-    if sent.outcome in (Sending.REFUSED, Sending.REFUSED_FOR_NOW):
+    if sent.outcome in (Sending.NOT_SENT, Sending.REFUSED_FOR_NOW):
+        return not_tested(promise, sent.words, "sent the refused arguments")
+    if sent.outcome is Sending.REFUSED:
         return kept(promise, "sent the refused arguments", sent.words)
     seen = await watch(subject, sent, patience, refused) if subject.looks else None
     if seen and (seen.confirmed or seen.last.trace):

@@ -10,8 +10,8 @@ from typing import Any, Final
 from surestep.conformance.effects import Effects
 from surestep.conformance.sending import Sent, outcome_of
 from surestep.contract import Contract
-from surestep.errors import summary
-from surestep.evidence import Receipt, Verification, unknown
+from surestep.errors import NotSent, summary
+from surestep.evidence import Receipt, Sending, Verification, unknown
 from surestep.identity import action_id, step_id, undo_id
 from surestep.tool import Call, Fence, Tool
 
@@ -56,7 +56,13 @@ class Subject:
         assert self.tool.execute_with  # noqa: S101 - Tool.check has looked
         self._attempts[key] = self._attempts.get(key, 0) + 1
         began = time.monotonic()
-        answer = await self._answer(self.tool.execute_with, key, arguments)
+        try:
+            answer = await self._answer(self.tool.execute_with, key, arguments)
+        except asyncio.CancelledError as stopped:
+            if not isinstance(stopped.__cause__, NotSent):
+                doubt = Sent(key, Sending.AMBIGUOUS, began, time.monotonic(), why="interrupted")
+                self.effects.sent(doubt)
+            raise
         outcome, receipt, why = outcome_of(answer)
         sent = Sent(key, outcome, began, time.monotonic(), receipt, why)
         self.effects.sent(sent)
@@ -116,7 +122,10 @@ class Subject:
         arguments: Mapping[str, Any] | None = None,
         receipt: Receipt | None = None,
     ) -> object:
-        """What the tool's function returned or raised, under the attempt's deadline."""
+        """What the tool's function returned or raised, under the attempt's deadline.
+
+        Raises CancelledError, with what the tool made of it as its cause.
+        """
         recorded = dict(self.arguments if arguments is None else arguments)
         timeout = self.contract.timeout
         call = Call(
@@ -126,13 +135,18 @@ class Subject:
             before=self.before,
             receipt=receipt,
         )
+        answer: object
         try:
             async with asyncio.timeout(timeout.total_seconds()):
-                return await function(self.tool.load(recorded), call)
+                answer = await function(self.tool.load(recorded), call)
         except TimeoutError:
-            return TimeoutError()
+            answer = TimeoutError()
         except Exception as error:
-            return error
+            answer = error
+        task = asyncio.current_task()
+        if task and task.cancelling():  # a tool says NotSent where it was stopped in time
+            raise asyncio.CancelledError from (answer if isinstance(answer, Exception) else None)
+        return answer
 
 
 def _verification(answer: object, what: str) -> Verification:

@@ -1,6 +1,7 @@
 """HTTP tools: `exchange`, one request that says what it proves, and `HttpTool`, a tool declared."""
 
 from surestep.http.fence import FenceRequest, Sight
+from surestep.http.item import Item
 from surestep.http.lookup import Lookup
 from surestep.http.operations import Operations
 from surestep.http.paging import Cursor, NextLink
@@ -22,6 +23,7 @@ __all__ = [
     "Cursor",
     "FenceRequest",
     "HttpTool",
+    "Item",
     "Key",
     "Lookup",
     "NextLink",

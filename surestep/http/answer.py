@@ -1,11 +1,16 @@
 """What the answer to the effect's request is: a receipt, an acceptance, or an error."""
 
+from typing import Final
+
 from surestep.errors import Ambiguous, Refused
 from surestep.evidence import Receipt, Sending
 from surestep.http.operations import Operations, seconds
 from surestep.http.service import Reply, Service
 from surestep.http.shape import Shape, Standing
 from surestep.tool import Accepted
+
+MULTI_STATUS: Final = 207
+"""The batch as a whole was understood; an id in the answer may be the batch's."""
 
 
 def settled(
@@ -19,8 +24,11 @@ def settled(
         return _accepted(reply, shape)
     if not 200 <= reply.status < 300:  # a rule says that this error is our own effect
         return shape.receipt(reply.document)
-    if reply.status in shape.empty and not reply.response.content:
+    if reply.status in shape.empty and reply.empty:
         return Receipt()
+    if reply.status == MULTI_STATUS and not (shape.success or shape.states):
+        why = "each item has a status of its own: say where, Item(…)"
+        raise Ambiguous(f"{reply.words}; {why}")
     lacks = shape.lacks(reply.document)
     standing = shape.standing(reply.document)
     if standing is Standing.FAILED and shape.states:

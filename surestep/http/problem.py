@@ -40,16 +40,26 @@ def codes(document: Any, places: Iterable[Place] = CODES) -> frozenset[str]:
 
 def words(response: httpx.Response, document: Any, places: Iterable[Place] = CODES) -> str:
     """`the service answered 409 Conflict (in_progress): A request is outstanding`, bounded."""
-    said = f"the service answered {response.status_code} {_phrase(response.status_code)}".strip()
-    code = next((one for place in places if (one := _code(at(document, place)))), None)
-    if code and not _repeats(code, response.request):
-        said += f" ({code})"
+    said = f"the service answered {_named(response, response.status_code, document, places)}"
     if "problem+json" in response.headers.get("Content-Type", ""):
         for part in (at(document, "/title"), at(document, "/type")):
             shown = _shown(part)
             if shown and shown != "about:blank" and not _repeats(shown, response.request):
                 said += f"; {shown}"
     return said
+
+
+def item_words(
+    response: httpx.Response, status: int, document: Any, places: Iterable[Place]
+) -> str:
+    """`and for our item 429 Too Many Requests (rate_limited)`, bounded."""
+    return f"and for our item {_named(response, status, document, places)}"
+
+
+def _named(response: httpx.Response, status: int, document: Any, places: Iterable[Place]) -> str:
+    said = f"{status} {_phrase(status)}".strip()
+    code = next((one for place in places if (one := _code(at(document, place)))), None)
+    return f"{said} ({code})" if code and not _repeats(code, response.request) else said
 
 
 def _code(value: Any) -> str | None:

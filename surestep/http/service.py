@@ -15,7 +15,7 @@ import httpx
 from surestep.errors import Ambiguous, ContractError, NotSent, Refused, summary
 from surestep.evidence import Sending
 from surestep.http import problem, rules
-from surestep.http.pointer import Place
+from surestep.http.pointer import ABSENT, Place
 from surestep.http.proof import Track
 from surestep.http.request import Rendered
 from surestep.http.rules import Rule
@@ -60,13 +60,17 @@ def header(name: str, value: Source, *, prefix: str = "") -> Credentials:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer of any status. `document` is its JSON, or ABSENT; `means` what it proves."""
+    """An answer of any status. `document` is its JSON, or ABSENT; `means` what it proves.
+
+    `empty`: there is no body. `response` is the whole, of which a reply may be one item.
+    """
 
     status: int
     document: Any
     means: Sending
     words: str
     response: httpx.Response
+    empty: bool
 
     @property
     def retry_after(self) -> timedelta | None:
@@ -136,10 +140,27 @@ class Service:
         outgoing = Outgoing(request.method, url, headers, request.content)
         response = await converse(outgoing, _left(until), track, ANSWER_LIMIT)
         document = parsed(response)
+        means, why = self._classified(response.status_code, document, general)
+        words = problem.words(response, document, self.codes) + why
+        return Reply(
+            response.status_code, document, means, words, response, empty=not response.content
+        )
+
+    def of_item(
+        self, reply: Reply, status: int, document: Any, rules: Iterable[Rule] = ()
+    ) -> Reply:
+        """What an answer says of one of its items, by the same tables."""
+        means, why = self._classified(status, document, rules)
+        said = problem.item_words(reply.response, status, document, self.codes)
+        empty = document is ABSENT or document is None
+        return Reply(status, document, means, f"{reply.words}, {said}{why}", reply.response, empty)
+
+    def _classified(
+        self, status: int, document: Any, general: Iterable[Rule]
+    ) -> tuple[Sending, str]:
         codes = problem.codes(document, self.codes)
-        means, why = rules.classify(response.status_code, codes, (*self.rules, *general))
-        words = problem.words(response, document, self.codes) + (f"; {why}" if why else "")
-        return Reply(response.status_code, document, means, words, response)
+        means, why = rules.classify(status, codes, (*self.rules, *general))
+        return means, f"; {why}" if why else ""
 
     async def _prepared(self, request: Rendered, until: float) -> tuple[str, Mapping[str, str]]:
         base = await _resolved(self.base, "the base URL", until)

@@ -10,6 +10,7 @@ from surestep.errors import ContractError, InvalidArguments, SurestepError
 from surestep.evidence import Finding, Receipt, Verification, confirmed, pending, unknown
 from surestep.http.answer import settled
 from surestep.http.fence import FenceRequest, Sight
+from surestep.http.item import Item
 from surestep.http.lookup import Lookup
 from surestep.http.operations import Operations
 from surestep.http.pace import Pace
@@ -29,6 +30,7 @@ class HttpTool(Tool):
     service     where it is, how to be let in, what it means by its answers
     request     the request that has the effect
     shape       where receipt and success stand in the answer
+    item        where our result stands in the answer, for a service that takes batches only
     key         where our key stands; by default in the header `Idempotency-Key`
     operations  how to follow a request that was only accepted
     lookup      how to find our effect by our key
@@ -50,6 +52,7 @@ class HttpTool(Tool):
         service: Service,
         request: Request,
         shape: Shape | None = None,
+        item: Item | None = None,
         key: Key | None = None,
         operations: Operations | None = None,
         lookup: Lookup | None = None,
@@ -62,7 +65,7 @@ class HttpTool(Tool):
         self.service, self.request = service, request
         self.shape, self.key = shape or Shape(), key or Key()
         self.operations, self.lookup, self.known, self.fencing = operations, lookup, sight, fence
-        self.undoing = undo
+        self.item, self.undoing = item, undo
         self._pace = Pace()
         rules = (*KEY_RULES, *(IN_PROGRESS_RULES if contract.key else ()))
         self.sender = Sender(service, self.key, rules)
@@ -93,6 +96,9 @@ class HttpTool(Tool):
 
     async def _execute(self, args: BaseModel, call: Call) -> Receipt | Accepted:
         reply = await self.sender.send(self.request, args, call)
+        if self.item:
+            key = self.sender.values(args, call).key
+            reply = self.item.own(reply, self.service, self.sender.rules, key)
         return settled(reply, self.shape, self.service, self.operations)
 
     async def _verify(self, args: BaseModel, call: Call) -> Verification:
@@ -183,6 +189,11 @@ class HttpTool(Tool):
         for name in self.lookup.same if self.lookup else ():
             if name.split(".")[0] not in fields:
                 raise ContractError(f"{what}: same={{{name!r}: …}} names no argument")
+        if self.item and self.operations and self.operations.poll is None:
+            raise ContractError(
+                f"{what}: the header Location speaks of the whole batch; say where an item's "
+                "operation is: Operations(poll=…)"
+            )
         if not self.shape.tells_success:
             raise ContractError(
                 f"{what}: by what can a success be told? Give the shape an id, success=, states= "

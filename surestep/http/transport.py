@@ -90,7 +90,7 @@ async def converse(
     response: httpx.Response | None = None
     try:
         client, request = _built(outgoing, within, track)
-    except (ValueError, TypeError, httpx.InvalidURL) as error:
+    except Exception as error:  # an address, a header; a proxy or certificate of the environment
         raise NotSent(f"the request cannot be built ({type(error).__name__})") from error
     track.begin()
     async with client:

@@ -1,10 +1,12 @@
 """One message over SMTP, classified by how far it came.
 
     phase                               failure                        class
-    connect, EHLO, STARTTLS, AUTH       any                            NotSent
+    connect, EHLO, STARTTLS, AUTH       any, and being stopped         NotSent
     MAIL, RCPT, DATA                    5xx                            Refused
                                         4xx, any other reply           Refused, may be tried again
-    MAIL, RCPT, DATA, content           connection lost, no time left  Refused, may be tried again
+    MAIL, RCPT, DATA, content           connection lost, no time left,
+                                        the attempt is stopped         Refused, may be tried again
+                                        anything else                  Refused
     after the final dot                 2xx                            taken
                                         5xx                            Refused
                                         4xx                            Refused, may be tried again
@@ -17,7 +19,6 @@ after the content has left: else a connection that breaks in the content would l
 
 import asyncio
 import re
-import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
@@ -25,7 +26,7 @@ from typing import Final
 
 import aiosmtplib
 
-from surestep.errors import Ambiguous, NotSent, Refused
+from surestep.errors import Ambiguous, Definite, NotSent, Refused
 from surestep.mail.message import Sealed
 from surestep.mail.server import MailServer, Tls
 from surestep.tool import Call
@@ -46,9 +47,15 @@ async def deliver(server: MailServer, mail: Sealed, call: Call) -> str:
             async with asyncio.timeout(_seconds_left(call) * 0.95):
                 await _envelope(client, mail)
                 await _content(client, mail.content)
+        except Definite:
+            raise
         except _LOST as error:
             why = f"the connection was lost before the final dot ({type(error).__name__})"
             raise Refused(why, again=True) from error
+        except asyncio.CancelledError as error:
+            raise Refused("stopped before the final dot", again=True) from error
+        except Exception as error:
+            raise Refused(f"not handed over ({type(error).__name__})") from error
         if datetime.now(UTC) >= call.deadline:  # the worker was frozen
             raise Refused("the time was over before the final dot", again=True)
         return await _final_dot(client)
@@ -70,13 +77,23 @@ async def _connected(server: MailServer, within: float) -> AsyncIterator[aiosmtp
         try:
             async with asyncio.timeout(within):
                 await client.connect()
+                await _greet(client)
         except aiosmtplib.SMTPResponseException as error:
             raise NotSent(f"not connected: {_in_words(error.code, error.message)}") from error
-        except (*_LOST, ValueError, ssl.SSLError) as error:
+        except (Exception, asyncio.CancelledError) as error:
             raise NotSent(f"not connected to the mail server ({type(error).__name__})") from error
         yield client
     finally:
         client.close()
+
+
+async def _greet(client: aiosmtplib.SMTP) -> None:
+    """EHLO, or HELO where that is unknown; with TLS or a password it has been said already."""
+    if client.is_ehlo_or_helo_needed:
+        try:
+            await client.ehlo()
+        except aiosmtplib.SMTPHeloError:
+            await client.helo()
 
 
 async def _envelope(client: aiosmtplib.SMTP, mail: Sealed) -> None:
@@ -125,7 +142,7 @@ async def _final_dot(client: aiosmtplib.SMTP) -> str:
         raise _refused(reply.code, reply.message, "the message")
     if not 200 <= reply.code < 300:
         raise Ambiguous(f"the final dot was sent, and {_in_words(reply.code, reply.message)}")
-    with suppress(*_LOST):
+    with suppress(*_LOST, asyncio.CancelledError):  # whatever comes now, the message is taken
         await client.quit(timeout=GOODBYE_SECONDS)
     return f"{reply.code} {reply.message}"[:200]
 

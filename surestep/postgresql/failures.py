@@ -4,10 +4,11 @@
     connecting     any                                               NotSent
     before COMMIT  our table is missing, or not granted to us        NotSent, with the remedy
     before COMMIT  the server may answer otherwise later (AGAIN),
-                   the connection was lost                           Refused, may be tried again
+                   the connection was lost, no time is left, the
+                   attempt is stopped                                Refused, may be tried again
     before COMMIT  any other error                                   Refused
     COMMIT         ERROR, but for the classes in UNSURE              Refused, again if in AGAIN
-    COMMIT         FATAL, a lost connection, anything else           Ambiguous
+    COMMIT         FATAL, a lost connection, a stop, anything else   Ambiguous
 
 Before COMMIT has left, the server can only roll back. An ERROR in answer to COMMIT is the server's
 word that it did. FATAL and PANIC may strike after the commit record was written.

@@ -62,9 +62,9 @@ class PostgreSQLTool(Tool):
         """`async def apply(connection, args)`: the effect, inside our transaction.
 
         Return JSON, a Receipt, or nothing. Raise Refused to say no; whatever it raises, all is
-        rolled back. Savepoints (`connection.transaction()`) are yours, COMMIT and ROLLBACK are
-        ours. What is done elsewhere, by HTTP for instance, is not part of the transaction: make
-        it an action of its own.
+        rolled back. Savepoints (`connection.transaction()`) are yours; COMMIT and ROLLBACK are
+        ours, and `connection.commit()` raises here. What is done elsewhere, by HTTP for instance,
+        is not part of the transaction: make it an action of its own.
         """
         ours = self._transaction(self.name, function)
         self.execute(ours.execute)

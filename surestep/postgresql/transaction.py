@@ -56,6 +56,9 @@ _RECEIPT: Final = (
 )
 _OTHERS: Final = "this actionId was used with other arguments"
 _ENDED: Final = "apply ended the transaction: leave COMMIT and ROLLBACK to Surestep"
+_MISUSED: Final = (
+    "apply misused the connection, and all was rolled back (commit() and rollback() are Surestep's)"
+)
 
 
 class Transaction:
@@ -72,15 +75,21 @@ class Transaction:
 
     async def execute(self, args: BaseModel, call: Call) -> Receipt:
         """Apply once and commit with the receipt; a repeat is answered with the first receipt."""
-        async with self._begun(args, call, self._begin) as (connection, ours):
-            try:
+        committing = False
+        try:
+            async with self._begun(args, call, self._begin) as (connection, ours):
                 async with asyncio.timeout(remaining(call).total_seconds() * 0.95):
                     receipt, earlier = await self._prepare(connection, args, ours)
-            except TimeoutError as error:
-                raise Refused("no answer in time; COMMIT was not sent", again=True) from error
-            if not earlier:
-                await _commit(connection)
-            return receipt
+                if not earlier:
+                    committing = True
+                    await _commit(connection)
+                return receipt
+        except (TimeoutError, asyncio.CancelledError) as error:
+            if committing:
+                raise
+            late = isinstance(error, TimeoutError)
+            why = "no answer in time" if late else "stopped"
+            raise Refused(f"{why}; COMMIT was not sent", again=True) from error
 
     async def verify(self, args: BaseModel, call: Call) -> Verification:
         """The row under our key, read where a miss means something."""
@@ -158,10 +167,15 @@ class Transaction:
 
     async def _applied(self, connection: Connection, args: BaseModel) -> Any:
         try:
-            return await self._apply(connection, args)
+            # In such a block psycopg refuses commit() and rollback(). After a rollback, what the
+            # author goes on to do would be committed at once, without the row under our key.
+            async with connection.transaction():
+                return await self._apply(connection, args)
         except Exception as error:
             if connection.info.transaction_status is TransactionStatus.IDLE:
                 raise Ambiguous(_ENDED) from error
+            if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:
+                raise Refused(_MISUSED) from error
             if isinstance(error, psycopg.Error):
                 raise before_commit(error) from error
             if isinstance(error, (SurestepError, TimeoutError)):

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from pydantic import JsonValue
 
-from surestep.testing import lookups, reply
+from surestep.testing import batches, lookups, reply
+from surestep.testing.clock import Clock
 from surestep.testing.faults import (
     BadFault,
     Chosen,
@@ -49,12 +51,15 @@ class Billing:
     JSON) is answered 4xx and applies nothing; only its record remains.
     """
 
-    def __init__(self, ledger: Ledger, script: Script, services: Iterable[Service]) -> None:
+    def __init__(
+        self, ledger: Ledger, script: Script, services: Iterable[Service], clock: Clock
+    ) -> None:
         self._ledger = ledger
+        self._clock = clock
         self._script = script
         self._services = {service.name: service for service in services}
         self._work = Tasks()
-        self.keys = KeyMemory(ledger)
+        self.keys = KeyMemory(ledger, clock)
         self.held = Held()
 
     async def end(self) -> None:
@@ -64,6 +69,9 @@ class Billing:
     async def respond(self, connection: Connection, request: Request) -> None:
         try:
             await self._carry_out(connection, request)
+        except batches.NoBatch as error:
+            self._record(request, None, None)
+            await connection.send(Answer.problem(400, "no_batch", str(error)))
         except Declined as declined:
             key = request.headers.get(KEY_HEADER) or request.query.get("key")
             self._record(request, key, None)
@@ -79,10 +87,12 @@ class Billing:
         match (request.method, rest):
             case "POST", ["effects"]:
                 self._json(request)
-                write = Creation(self._ledger, self.keys, service, key, request.body)
+                write = Creation(self._ledger, self._clock, self.keys, service, key, request.body)
                 await self._write(connection, request, write)
+            case "POST", ["batches"]:
+                await self._batch(connection, request, service)
             case "DELETE", ["effects", effect_id]:
-                void = Void(self._ledger, service, key, effect_id)
+                void = Void(self._ledger, self._clock, service, key, effect_id)
                 await self._write(connection, request, void)
             case "POST", ["fences"] if service.fences:
                 await self._fence(connection, request, service)
@@ -97,7 +107,7 @@ class Billing:
             case "GET", ["operations", operation]:
                 lookup = lookups.of_operation(self._ledger, service, operation)
                 await self._look(connection, request, lookup)
-            case _, ["effects" | "fences" | "operations", *_]:
+            case _, ["batches" | "effects" | "fences" | "operations", *_]:
                 asked = f"{request.method} {request.target}"
                 raise Declined(405, "not_offered", f"{name!r} does not offer {asked}")
             case _:
@@ -112,12 +122,32 @@ class Billing:
             detail = f"{chosen.text!r} is for a POST; a DELETE cannot commit in that way"
             raise Declined(400, "bad_fault", detail)
         self._record(request, write.key, chosen)
+        shown = await self._shown(write, chosen, request.target)
+        await reply.deliver(fault.reply, amount, shown, connection, self.held, write.key or "")
+
+    async def _shown(
+        self, write: Creation | Void, chosen: Chosen[WriteFault], target: str
+    ) -> Answer:
+        """Commits as the fault says, and gives the answer as it makes it look."""
+        fault, amount = chosen.fault, chosen.amount
         first_use = isinstance(write, Creation) and write.first_use
         answer = await write.commit(fault.commit, amount, self._work.spawn)
-        shown = reply.shaped(fault.reply, amount, answer, request.target)
+        shown = reply.shaped(fault.reply, amount, answer, target)
         if isinstance(write, Creation) and first_use and fault.reply in reply.FAILURES:
             write.store_failure(shown)
-        await reply.deliver(fault.reply, amount, shown, connection, self.held, write.key or "")
+        return shown
+
+    async def _batch(self, connection: Connection, request: Request, service: Service) -> None:
+        """207, with a status for each item; of an item whose answer gets lost, nothing is told."""
+        results: list[JsonValue] = []
+        for key, body in batches.items(self._json(request)):
+            chosen = self._fault_of(request, self._script.writes, key) or HONEST_WRITE
+            self._record(replace(request, body=body), key, chosen)
+            write = Creation(self._ledger, self._clock, self.keys, service, key, body)
+            shown = await self._shown(write, chosen, request.target)
+            if chosen.fault.reply in batches.TOLD:
+                results.append(batches.result(key, shown))
+        await connection.send(Answer.json(207, {"results": results}))
 
     async def _look(self, connection: Connection, request: Request, lookup: Lookup) -> None:
         chosen = self._fault_of(request, self._script.lookups, lookup.key) or HONEST_LOOKUP

@@ -14,6 +14,7 @@ from temporalio.service import RPCError
 from surestep.client import Surestep
 from surestep.decision import Verdict
 from surestep.evidence import Finding
+from surestep.identity import token
 from surestep.protocol import DECIDE
 from surestep.record import Record
 from surestep.testing.control import Control
@@ -108,14 +109,25 @@ class Human:
 
     async def _watching(self) -> None:
         while True:
-            try:
-                async for step in self._surestep.client.list_workflows(self._query):
-                    await self._read(step.id)
-            except RPCError as error:  # a list runs behind: the step may have ended, or not begun
-                log.info("the scripted human could not look: %s", error)
+            # A step whose worker does not answer must not keep the others waiting.
+            await asyncio.gather(*[self._read(step_id) for step_id in await self._unresolved()])
             await asyncio.sleep(self._every.total_seconds())
 
+    async def _unresolved(self) -> list[str]:
+        try:
+            found = self._surestep.client.list_workflows(self._query)
+            return [step.id async for step in found]
+        except RPCError as error:
+            log.info("the scripted human could not look: %s", error)
+            return []
+
     async def _read(self, step_id: str) -> None:
+        try:
+            await self._answer(step_id)
+        except RPCError as error:  # a list runs behind: the step may have ended, or not begun
+            log.info("the scripted human could not look at %s: %s", step_id, error)
+
+    async def _answer(self, step_id: str) -> None:
         for record in await self._surestep.handle(step_id).records():
             question = (record.action_id, record.asked)
             if record.asked is None or record.closed or question in self._answered:
@@ -138,6 +150,8 @@ class Human:
             "verdict": word.verdict.value,
             "by": self.name,
             "note": word.note,
+            # A signal that the server took and did not answer is sent again, and counts once.
+            "id": token(f"{record.action_id} {record.asked}"),
             "receipt_id": word.receipt_id,
             "accept_duplicate": word.accept_duplicate,
         }

@@ -1,11 +1,11 @@
 """What a service remembers of the keys it was given."""
 
 import json
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from surestep.testing.clock import Clock
 from surestep.testing.ledger import MEANT, Ledger, digest
 from surestep.testing.service import Service
 from surestep.testing.wire import Answer
@@ -17,8 +17,9 @@ LONG_AGO: Final = -1e12
 class KeyMemory:
     """The idempotency layer of the services that honour keys; the others pass it untouched."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock) -> None:
         self._ledger = ledger
+        self._clock = clock
         self._in_progress: dict[tuple[str, str], str] = {}
 
     def meet(self, service: Service, key: str | None, body: bytes) -> Answer | None:
@@ -41,7 +42,7 @@ class KeyMemory:
         ).fetchone()
         if row is None:
             return None
-        if time.monotonic() - row["tick"] >= service.key_lifetime.total_seconds():
+        if self._clock.now() - row["tick"] >= service.key_lifetime.total_seconds():
             if service.forgets == "treat_as_new":
                 return None
             return Answer.problem(409, "key_expired", "this key is too old to be used again")

@@ -1,21 +1,22 @@
 """The ledger: what was really applied and really asked, in SQLite, committed before any answer.
 
-Ticks are time.monotonic seconds and decide about lags and lifetimes; times with a zone are only
-shown. What was in flight when the process died never commits.
+Ticks are seconds of the world's clock and decide about lags and lifetimes; times with a zone are
+only shown. What was in flight when the process died never commits.
 """
 
 import json
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal
 from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, JsonValue
+
+from surestep.testing.clock import Clock
 
 FILE: Final = "world.sqlite3"
 
@@ -97,7 +98,8 @@ def digest(body: bytes) -> str:
 class Ledger:
     """The tables of one world in one folder, made where missing; they survive the process."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self._clock = clock
         folder.mkdir(parents=True, exist_ok=True)
         self.db = sqlite3.connect(folder / FILE, isolation_level=None)
         self.db.row_factory = sqlite3.Row
@@ -106,7 +108,7 @@ class Ledger:
         self.db.executescript(SCHEMA)
         # Ticks begin anew when the machine does; a tick from the future would never be reached.
         for table in ("effects", "keys"):
-            self.db.execute(f"UPDATE {table} SET tick = min(tick, ?)", (time.monotonic(),))
+            self.db.execute(f"UPDATE {table} SET tick = min(tick, ?)", (clock.now(),))
 
     def close(self) -> None:
         self.db.close()
@@ -127,7 +129,7 @@ class Ledger:
         done = self.db.execute(
             "INSERT INTO effects (service, id, key, body, at, tick) SELECT ?, ?, ?, ?, ?, ? "
             "WHERE NOT EXISTS (SELECT 1 FROM fences WHERE service = ? AND key = ?)",
-            (service, effect_id, key, body.decode(), _now(), time.monotonic(), service, key),
+            (service, effect_id, key, body.decode(), self._now(), self._clock.now(), service, key),
         )
         effect = self.effect(service, effect_id)
         if done.rowcount == 0 or effect is None:
@@ -139,7 +141,7 @@ class Ledger:
         self.db.execute(
             "UPDATE effects SET void_tick = ?, voided_by = ? "
             "WHERE service = ? AND id = ? AND void_tick IS NULL",
-            (time.monotonic(), key, service, effect_id),
+            (self._clock.now(), key, service, effect_id),
         )
         return self.effect(service, effect_id)
 
@@ -167,7 +169,7 @@ class Ledger:
         self, service: str, *, key: str | None = None, id: str | None = None, lag: float
     ) -> list[dict[str, JsonValue]]:
         """What a lookup that lags by `lag` seconds shows, pending and failed operations too."""
-        horizon = time.monotonic() - lag
+        horizon = self._clock.now() - lag
         sought = {"service": service, "key": key, "id": id, "horizon": horizon}
         return [
             dict(row) | {"body": json.loads(row["body"])} for row in self.db.execute(SEEN, sought)
@@ -178,7 +180,7 @@ class Ledger:
         operation, effect_id = f"op_{uuid4().hex[:12]}", new_effect_id()
         self.db.execute(
             "INSERT INTO operations VALUES (?, ?, ?, ?, ?, 'pending', ?, ?)",
-            (operation, effect_id, service, key, body.decode(), _now(), time.monotonic()),
+            (operation, effect_id, service, key, body.decode(), self._now(), self._clock.now()),
         )
         return operation, effect_id
 
@@ -201,7 +203,7 @@ class Ledger:
         self.db.execute(
             "INSERT INTO requests (method, path, key, sha256, body, at, fault) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (method, path, key, digest(body), text, _now(), fault),
+            (method, path, key, digest(body), text, self._now(), fault),
         )
 
     def requests(self, key: str | None) -> list[RequestRow]:
@@ -219,11 +221,10 @@ class Ledger:
         content: JsonValue = {} if row is None else json.loads(row["body"])
         return content
 
+    def _now(self) -> str:
+        return self._clock.date().isoformat().replace("+00:00", "Z")
+
 
 def _effect(row: sqlite3.Row) -> EffectRow:
     status = "succeeded" if row["void_tick"] is None else "voided"
     return EffectRow.model_validate(dict(row) | {"body": json.loads(row["body"]), "status": status})
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat().replace("+00:00", "Z")

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from surestep.testing.billing import Billing
+from surestep.testing.clock import Clock
 from surestep.testing.control import Control, ControlDoor
 from surestep.testing.ledger import EffectRow, Ledger, RequestRow
 from surestep.testing.listener import Listener
@@ -20,10 +21,10 @@ from surestep.testing.wire import Connection, Request
 class World(Control):
     """A running world in this process and on its event loop; made by `start`."""
 
-    def __init__(self, folder: Path, services: Iterable[Service], port: int) -> None:
+    def __init__(self, folder: Path, services: Iterable[Service], port: int, clock: Clock) -> None:
         self._script = Script()
-        self._ledger = Ledger(folder)
-        self._billing = Billing(self._ledger, self._script, services)
+        self._ledger = Ledger(folder, clock)
+        self._billing = Billing(self._ledger, self._script, services, clock)
         # The judge has a port of its own, to stay within reach during an outage.
         self._front = Listener(port, self._respond)
         self._back = Listener(0, self._respond)
@@ -32,17 +33,23 @@ class World(Control):
     @classmethod
     @asynccontextmanager
     async def start(
-        cls, *, folder: Path, services: Iterable[Service] = READY_MADE.values(), port: int = 0
+        cls,
+        *,
+        folder: Path,
+        services: Iterable[Service] = READY_MADE.values(),
+        port: int = 0,
+        clock: Clock | None = None,
     ) -> AsyncIterator["World"]:
         """A world whose ledger is in `folder`, which is made where it is missing.
 
-        A ledger that is already there goes on. `port` 0 takes a free one. Raises OSError where
-        the port is taken and ValueError for two services of one name.
+        A ledger that is already there goes on. `port` 0 takes a free one. `clock` is for those who
+        skip time. Raises OSError where the port is taken and ValueError for two services of one
+        name.
         """
         known = list(services)
         if len({service.name for service in known}) < len(known):
             raise ValueError("two services have the same name")
-        world = cls(folder, known, port)
+        world = cls(folder, known, port, clock or Clock())
         try:
             await world._back.open()
             await world._front.open()

@@ -1,8 +1,6 @@
 """How a write is committed: honestly, late, twice, never; the interpreter of `Commit`."""
 
-import asyncio
 import json
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine
 from contextlib import suppress
@@ -11,6 +9,7 @@ from typing import Any, Final, Protocol
 
 from pydantic import JsonValue
 
+from surestep.testing.clock import Clock
 from surestep.testing.faults import Commit
 from surestep.testing.keys import KeyMemory
 from surestep.testing.ledger import Fenced, Ledger, new_effect_id
@@ -51,6 +50,7 @@ class Creation(Write):
     """A POST of an effect; `body` is valid JSON."""
 
     ledger: Ledger
+    clock: Clock
     keys: KeyMemory
     service: Service
     key: str | None
@@ -74,7 +74,7 @@ class Creation(Write):
                 return self._on_meeting_its_key(how, seconds, spawn)
 
     def _on_meeting_its_key(self, how: Commit, seconds: float, spawn: Spawn) -> Answer:
-        since = time.monotonic()
+        since = self.clock.now()
         early = self.keys.meet(self.service, self.key, self.body)
         if early is not None:
             return early
@@ -99,18 +99,18 @@ class Creation(Write):
     def store_failure(self, failure: Answer) -> None:
         """Keeps a failure under the key where the service is of that kind."""
         if self.service.stores_failures and failure.status not in FAILS_IN_FRONT_OF_KEYS:
-            self.keys.remember(self.service, self.key, self.body, failure, time.monotonic())
+            self.keys.remember(self.service, self.key, self.body, failure, self.clock.now())
 
     async def _on_arrival(self, seconds: float, spawn: Spawn) -> None:
-        await asyncio.sleep(seconds)
+        await self.clock.sleep(seconds)
         await self.commit(Commit.AT_ONCE, 0, spawn)
 
     async def _after(self, seconds: float, spawn: Spawn) -> Answer:
-        since = time.monotonic()
+        since = self.clock.now()
         with self.keys.claimed(self.service, self.key, self.body) as early:
             if early is not None:
                 return early
-            await asyncio.sleep(seconds)
+            await self.clock.sleep(seconds)
             return self._apply(spawn, self.body, since=since)
 
     def _apply(self, spawn: Spawn, body: bytes, *, since: float | None) -> Answer:
@@ -151,7 +151,7 @@ class Creation(Write):
     async def _complete(
         self, operation: str, effect_id: str, body: bytes, seconds: float, succeeds: bool
     ) -> None:
-        await asyncio.sleep(seconds)
+        await self.clock.sleep(seconds)
         if succeeds:
             with suppress(Fenced), self.ledger.atomic():
                 self.ledger.commit(self.service.name, self.key, body, effect_id)
@@ -165,6 +165,7 @@ class Void(Write):
     """A DELETE of an effect; repeating it changes nothing and is answered alike."""
 
     ledger: Ledger
+    clock: Clock
     service: Service
     key: str | None
     effect_id: str
@@ -177,13 +178,13 @@ class Void(Write):
                 spawn(self._later(seconds))
                 return UNANSWERED
             case Commit.BEFORE_ANSWER:
-                await asyncio.sleep(seconds)
+                await self.clock.sleep(seconds)
                 return self._apply()
             case _:
                 return self._apply()
 
     async def _later(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+        await self.clock.sleep(seconds)
         self._apply()
 
     def _apply(self) -> Answer:

@@ -1,12 +1,14 @@
 """`python starter.py check`: exit codes, the table, the JSON."""
 
 import json
+import signal
 
 import pytest
 from typer.testing import CliRunner
 
 import starter
 from tests.cli.conftest import Terminal
+from tests.waiting import eventually
 
 from .conftest import ARGUMENTS
 
@@ -46,6 +48,25 @@ async def test_a_sandbox_that_cannot_be_used_ends_with_14(terminal, sandbox):
         ended = await terminal("check", "charge", *ARGS, "--sandbox-yes", "--json")
     assert (ended.code, ended.out) == (14, "")
     assert "not sent: not connected" in ended.said
+
+
+async def test_an_interrupted_check_names_what_it_may_have_made_and_speaks_of_no_step(
+    terminal, sandbox
+):
+    await sandbox.fault("surestep-check/*", write=["honest", "hang", "hang"])
+    running = await terminal.begin("check", "charge", *ARGS, "--sandbox-yes", "--skip", "key")
+    await eventually(lambda: both_hang(sandbox))
+    running.process.send_signal(signal.SIGINT)
+    ended = await running.end()
+    assert (ended.code, ended.out) == (130, "")
+    first, second = await sandbox.effects()
+    assert f"left behind: {first.id}, key {first.key}" in ended.said
+    assert f"left behind: perhaps an effect, key {second.key}" in ended.said
+    assert "step" not in ended.err.lower().replace("surestep-check/", "")
+
+
+async def both_hang(sandbox):
+    return [one.fault for one in await sandbox.requests()].count("hang") == 2
 
 
 @pytest.fixture

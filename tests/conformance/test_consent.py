@@ -1,8 +1,10 @@
 """Nothing is sent without the caller's word, and nothing is guessed where nothing can be said."""
 
+import asyncio
+
 import pytest
 
-from surestep import InvalidArguments
+from surestep import InvalidArguments, NotSent, Tool
 from surestep.conformance import CannotCheck, NoSandbox, Promise, check
 from surestep.conformance.promise import sentence
 
@@ -74,6 +76,26 @@ async def test_the_plan_is_kept_by_a_service_that_breaks_every_promise_of_its_ke
     report = await checked(tools.ignored, say=said.append)
     assert "makes 2 real effects, up to 5 if promises are broken" in said[0]
     assert report.effects == await sandbox.count() == 5
+
+
+async def test_a_check_that_is_stopped_stops_whatever_the_tool_makes_of_it():
+    sending, said = asyncio.Event(), []
+    tool = Tool("charge", tools.Charge, tools.contract(key=tools.DAY))
+
+    @tool.execute
+    async def _(args, call):
+        sending.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise NotSent("stopped while connecting") from None
+
+    run = asyncio.create_task(checked(tool, say=said.append))
+    await sending.wait()
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert said[-1] == "performing the first effect", "nothing was left behind"
 
 
 async def test_every_promise_has_one_row_and_a_sentence(sandbox):

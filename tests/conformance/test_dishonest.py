@@ -57,6 +57,43 @@ async def test_a_service_that_performs_other_arguments_under_a_used_key_is_caugh
     assert len(service.effects) == report.effects == 3
 
 
+async def test_a_service_that_compares_contents_and_not_keys_is_caught(shop):
+    async with shop("contents") as service:
+        report = await checked(tools.at_shop())
+    assert report["key_at_once"].verdict == "broken"
+    assert "a fresh key was answered with the first effect, ef_1" in report["key_at_once"].seen
+    assert "an intended repeat would be dropped" in report["key_at_once"].remedy
+    assert len(service.effects) == 2, "the first, and the one with other arguments"
+
+
+@pytest.mark.parametrize("tool", [tools.keyed, tools.keyed_blind])
+async def test_a_rate_limit_is_taken_neither_for_a_key_nor_for_a_refusal(sandbox, tool):
+    busy = ["honest"] + ["rate_limited:0"] * MANY
+    await sandbox.fault("surestep-check/*", write=busy)
+    report = await checked(tool, refused={"order": "7781", "cents": -1})
+    assert report.ok, report
+    for promise in ("key", "key_at_once", "key_content", "refusal"):
+        assert report[promise].verdict == "not tested"
+        assert "429" in report[promise].seen
+    assert await sandbox.count() == 1
+
+
+async def test_a_rate_limit_is_not_taken_for_a_fence(sandbox):
+    await sandbox.fault("surestep-check/*", write=["honest", "rate_limited:0"])
+    report = await checked(tools.fenced)
+    assert (report["fence"].verdict, "429" in report["fence"].seen) == ("not tested", True)
+
+
+@pytest.mark.parametrize(
+    ("tool", "verdict"), [(tools.keyed_blind, "kept"), (tools.ignored_blind, "broken")]
+)
+async def test_of_two_at_once_one_that_is_refused_for_now_is_sent_once_more(sandbox, tool, verdict):
+    await sandbox.fault("surestep-check/*", write=["honest", "honest", "rate_limited:0"])
+    report = await checked(tool)
+    assert report["key_at_once"].verdict == verdict, report
+    assert report["key_at_once"].done.endswith("and once more")
+
+
 async def test_a_key_that_is_not_known_while_it_is_in_work_is_caught(shop):
     async with shop("overlaps"):
         report = await checked(tools.at_shop())

@@ -71,7 +71,7 @@ async def test_two_runs_never_share_a_key(sandbox):
 async def test_what_cannot_be_tested_from_outside_is_said_with_its_reason(sandbox):
     report = await checked(tools.keyed)
     assert verdicts(report, "not tested") >= UNTESTABLE
-    assert report["key_lifetime"].seen == "24 h is longer than a check"
+    assert report["key_lifetime"].seen == "a check does not last for 24 h"
     assert all(row.seen for row in report.rows)
 
 

@@ -2,8 +2,9 @@
 
 from datetime import timedelta
 
+from surestep.agenda import backoff
 from surestep.evidence import State as Known
-from surestep.policy import Ask, Finish, Send, backoff
+from surestep.policy import Ask, Finish, Send
 from surestep.record import Record
 
 from .clock import moment

@@ -1,3 +1,8 @@
+import shutil
+import ssl
+import subprocess
+from types import SimpleNamespace
+
 import pytest
 
 from tests.http.servers import serving
@@ -38,3 +43,21 @@ class _Directed:
 
     async def __aexit__(self, *error):
         await self._server.__aexit__(*error)
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """A server's `context`, with a certificate in `file` that nobody has signed."""
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl")
+    folder = tmp_path_factory.mktemp("tls")
+    key, file = folder / "key.pem", folder / "cert.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj",
+         "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+         "-keyout", str(key), "-out", str(file)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file, key)
+    return SimpleNamespace(context=context, file=file)

@@ -31,15 +31,20 @@ class Comment(BaseModel):
     text: str
 
 
+class Invoice(BaseModel):
+    customer: str
+    cents: int
+
+
 def names():
     known = {"re": re, "timedelta": timedelta, "Sending": Sending}
     known |= {name: getattr(surestep.http, name) for name in surestep.http.__all__}
     known |= {name: getattr(surestep, name) for name in ("Contract", "Effect", "KeySupport")}
-    return known | {"Payment": Payment, "Comment": Comment}
+    return known | {"Payment": Payment, "Comment": Comment, "Invoice": Invoice}
 
 
 def worked(name):
-    block = next(block for block in BLOCKS if f"\n{name} = HttpTool(" in block)
+    block = next(block for block in BLOCKS if f"\n{name} = HttpTool(" in f"\n{block}")
     found = names()
     exec(compile(block, str(DOCS), "exec", dont_inherit=True), found)
     tool = found[name]
@@ -99,6 +104,20 @@ async def test_a_rate_limit_that_comes_as_403_is_no_refusal_for_good(at_raw):
     assert caught.value.again
     sent = json.loads(raw.requests[0].partition(b"\r\n\r\n")[2])
     assert sent == {"body": "hello\n\n<!-- surestep step-1/charge -->"}
+
+
+async def test_an_item_of_a_batch_is_read_by_its_own_status(world, monkeypatch):
+    monkeypatch.setenv("BILLING_URL", f"{world.url}/lookup")
+    tool = worked("invoice")
+    given = {"customer": "ada", "cents": 2500}
+    await world.fault("month/ada", write=["rate_limited:1", "reply_lost"])
+    for error in (surestep.Refused, surestep.Ambiguous):
+        with pytest.raises(error):
+            await tools.execute(tool, "month/ada", **given)
+    seen = await tool.verify_with(tool.load(tool(**given).arguments), tools.call("month/ada"))
+    (effect,) = await world.effects("month/ada")
+    assert seen.matches[0].id == effect.id
+    assert effect.body == given
 
 
 def test_every_block_of_the_docs_is_python():

@@ -1,10 +1,12 @@
 """What may have happened is ambiguous, whatever the connection did, and is sent once."""
 
+import asyncio
+
 import pytest
 
 from surestep import Ambiguous, Receipt, Refused, confirmed, not_found
 from surestep.evidence import Finding
-from surestep.http import after_effect, exchange
+from surestep.http import Request, after_effect, exchange
 from tests.http import tools
 from tests.http.servers import answering, serving
 
@@ -135,6 +137,28 @@ async def test_whatever_else_a_server_does_is_ambiguous(behaviour, at_raw):
         with pytest.raises(Ambiguous) as caught:
             await tools.execute(tools.raw(), within=0.6)
     assert str(caught.value)
+    assert raw.connections == 1
+
+
+async def _reset_within_the_body(peer):
+    await peer.head()
+    peer.reset()
+
+
+async def _silent_within_the_body(peer):
+    await peer.head()
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("behaviour", [_reset_within_the_body, _silent_within_the_body])
+async def test_what_breaks_off_within_the_body_is_ambiguous(behaviour, at_raw):
+    def large(args, call):
+        return {"padding": "x" * 16_000_000}  # more than the socket's buffers take
+
+    tool = tools.raw(request=Request("POST", "/charges", body=large))
+    async with at_raw(behaviour) as raw:
+        with pytest.raises(Ambiguous, match="while sending"):
+            await tools.execute(tool, within=1)
     assert raw.connections == 1
 
 

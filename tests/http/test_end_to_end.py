@@ -2,7 +2,6 @@
 
 import re
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,6 @@ from tests.http import tools
 from tests.http.servers import answering
 from tests.http.test_credentials import Tokens, wants
 
-DOCS = Path(__file__).parents[2] / "docs" / "tools.md"
 LIMIT = timedelta(seconds=40)
 
 
@@ -81,29 +79,3 @@ async def test_no_secret_is_in_the_history(working, at_raw, step_id, client):
     assert outcome.state is State.REJECTED
     history = await client.get_workflow_handle(step_id).fetch_history()
     assert not re.search(r"tok-\d\d", history.to_json())
-
-
-def example():
-    """The worked example of the docs."""
-    code = re.search(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL)
-    assert code
-    return code[1]
-
-
-def test_a_keyed_tool_with_lookup_is_fifteen_lines():
-    lines = [line for line in example().splitlines() if line.strip()]
-    assert len([line for line in lines if not line.startswith(("from ", "import "))]) <= 15
-
-
-async def test_the_example_of_the_docs_works(working, world, step_id, monkeypatch):
-    monkeypatch.setenv("BILLING_URL", f"{world.url}/keyed")
-    monkeypatch.setenv("BILLING_TOKEN", "t")
-    names = {"__name__": "example"}
-    exec(compile(example(), str(DOCS), "exec", dont_inherit=True), names)
-    charge = names["charge"]
-    key = f"{step_id}/charge"
-    await world.fault(key, write=["reply_lost"])
-    async with working(charge) as surestep:
-        outcome = await surestep.run(step_id, charge(order="o-1", cents=2500), within=LIMIT)
-    assert outcome.state is State.CONFIRMED
-    assert await world.count(key) == 1

@@ -1,16 +1,13 @@
 """What provably was not sent: no byte of the request reached a service, and NotSent says so."""
 
 import asyncio
-import shutil
 import socket
-import ssl
-import subprocess
 from datetime import timedelta
 
 import pytest
 
 from surestep import Ambiguous, NotSent
-from surestep.http import exchange
+from surestep.http import exchange, transport
 from surestep.http.proof import Track
 from surestep.http.transport import Outgoing, converse
 from tests.http import tools
@@ -70,26 +67,8 @@ async def test_a_tls_handshake_with_a_server_that_speaks_plain_http(monkeypatch)
     assert raw.requests == []
 
 
-@pytest.fixture(scope="session")
-def untrusted(tmp_path_factory):
-    """A server's context with a certificate that nobody has signed."""
-    if shutil.which("openssl") is None:
-        pytest.skip("there is no openssl")
-    folder = tmp_path_factory.mktemp("tls")
-    key, cert = folder / "key.pem", folder / "cert.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj",
-         "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
-         "-keyout", str(key), "-out", str(cert)],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(cert, key)
-    return context
-
-
-async def test_a_certificate_that_is_not_trusted(untrusted, monkeypatch):
-    async with serving(CREATED, tls=untrusted) as raw:
+async def test_a_certificate_that_is_not_trusted(certificate, monkeypatch):
+    async with serving(CREATED, tls=certificate.context) as raw:
         monkeypatch.setenv("SERVICE_URL", raw.url("https"))
         with pytest.raises(NotSent, match="ConnectError"):
             await tools.execute(tools.raw())
@@ -129,6 +108,25 @@ async def test_a_plain_proxy_that_answers_for_the_service_proves_nothing(monkeyp
         with pytest.raises(Ambiguous, match="502"):
             await tools.execute(tools.raw())
     assert raw.requests[0].startswith(b"POST http://service.invalid/charges")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:1"),  # httpx needs an extra for it
+        ("ALL_PROXY", "gopher://127.0.0.1:1"),
+        ("SSL_CERT_FILE", "/nowhere.pem"),
+    ],
+)
+async def test_an_environment_in_which_no_client_can_be_made(name, value, monkeypatch):
+    monkeypatch.setenv(name, value)
+    transport._trusted.cache_clear()
+    async with serving(CREATED) as raw:
+        monkeypatch.setenv("SERVICE_URL", raw.url())
+        with pytest.raises(NotSent, match="cannot be built"):
+            await tools.execute(tools.raw())
+    transport._trusted.cache_clear()
+    assert raw.connections == 0
 
 
 @pytest.mark.parametrize(

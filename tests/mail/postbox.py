@@ -18,6 +18,7 @@ class Postbox:
     mail CODE, rcpt CODE, data CODE, dot CODE   that phase is answered with the code
     drop at PHASE                               the connection is cut instead of the answer
     drop in content                             cut after a part of the content
+    stall in content                            a part is read, and then nothing
     drop after dot, taken                       the mail is kept, the answer is not sent
     silent after dot, taken                     kept, and nothing more is said
     garbage after dot, taken                    kept, and the answer is none
@@ -27,7 +28,7 @@ class Postbox:
         self.fates: dict[str, list[str]] = {}
         self.mails: list[tuple[str, bytes]] = []
         self.connections = 0
-        self.held = asyncio.Event()
+        self.held, self.stalled = asyncio.Event(), asyncio.Event()
         self.port = 0
 
     @classmethod
@@ -111,9 +112,12 @@ class Talk(SMTP):
         recipient = self.envelope.rcpt_tos[0] if self.envelope.rcpt_tos else ""
         if fate := self.box.fate(recipient, "data"):
             await self.push(answered(self, fate))
-        elif self.box.fate(recipient, "content"):
+        elif fate := self.box.fate(recipient, "content"):
             await self.push("354 go on")
             await self._reader.read(100)
+            if fate.startswith("stall"):
+                self.box.stalled.set()
+                await self.box.held.wait()
             self.transport.abort()
         else:
             await super().smtp_DATA(arg)

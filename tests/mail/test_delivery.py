@@ -41,6 +41,30 @@ async def test_a_line_that_begins_with_a_dot_neither_ends_the_mail_nor_loses_it(
     assert mail.get_content().replace("\r\n", "\n") == f"{text}\n"
 
 
+async def test_what_is_not_ascii_and_what_is_long_arrives_as_it_was_written(box, tool):
+    text, picture = f"Grüße ✓ {'x' * 5000}\n貨物\n", bytes(range(256)) * 40
+
+    @tool.compose
+    def _(args):
+        message = EmailMessage()
+        message["From"], message["To"] = "Jürgen <us@example.org>", f"Zoë Ж <{args.to}>"
+        message["Subject"] = f"Grüße ✓ {'sehr ' * 60}lang"
+        message.set_content(text)
+        message.add_attachment(picture, maintype="image", subtype="png", filename="größe.png")
+        return message
+
+    await tool.execute_with(Letter(to=JUNE), call())
+    (mail,) = box.to(JUNE)
+    ((_, content),) = box.mails
+    assert content.isascii()
+    assert max(map(len, content.split(b"\r\n"))) <= 998
+    assert mail["To"].addresses[0].display_name == "Zoë Ж"
+    assert mail["Subject"].startswith("Grüße ✓ sehr ")
+    assert mail.get_body().get_content().replace("\r\n", "\n") == text
+    (attached,) = mail.iter_attachments()
+    assert (attached.get_filename(), attached.get_content()) == ("größe.png", picture)
+
+
 @pytest.mark.parametrize(
     ("fate", "again", "words"),
     [

@@ -17,7 +17,7 @@ async def asked(surestep, step_id):
         records = await surestep.handle(step_id).records()
         return [one.name for one in records if one.asked]
 
-    return await eventually(found)
+    return await eventually(found, within=40)
 
 
 async def test_a_mail_that_may_have_been_taken_goes_to_a_human(working, box, tool, step_id):

@@ -21,6 +21,7 @@ SETTINGS = {
     "unix_socket_directories": "",
     "fsync": "off",  # the tests cut connections, never the power
     "max_connections": "40",
+    "max_prepared_transactions": "4",
     "shared_buffers": "16MB",
     "autovacuum": "off",
     "log_min_messages": "warning",

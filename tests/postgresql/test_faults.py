@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 
-from surestep import Ambiguous, NotSent, Receipt, Refused, Surestep
+from surestep import Ambiguous, NotSent, Refused, Surestep
 from surestep.embedded_process import free_port
 from surestep.evidence import Finding
 from surestep.handle import StepHandle
@@ -124,6 +124,19 @@ async def test_of_two_that_deadlock_one_is_refused_for_now_and_then_both_apply(b
     assert (bank.cents(1), bank.cents(2)) == (1010, 1010)
 
 
+async def test_who_is_stopped_during_commit_knows_nothing(bank, proxy):
+    tool, proxy.fate = bank.tool(), "hold"
+    sending = asyncio.create_task(tool.execute_with(TEN, call()))
+    await proxy.reached.wait()
+    sending.cancel()
+    proxy.release.set()
+    with pytest.raises(asyncio.CancelledError):
+        await sending
+    await bank.until(lambda: bank.sessions() == 0)
+    seen = await tool.verify_with(TEN, call())
+    assert seen.finding is (Finding.CONFIRMED if bank.transfers() else Finding.NOT_FOUND)
+
+
 async def test_a_commit_that_leaves_after_the_deadline_finds_its_transaction_gone(bank, proxy):
     tool, proxy.fate = bank.tool(), "hold"
     sending = asyncio.create_task(tool.execute_with(TEN, call(seconds=1)))
@@ -168,25 +181,6 @@ async def test_an_effect_that_takes_too_long_is_definite_when_no_commit_left(ban
             await tool.execute_with(args, call(seconds=2))
         assert refused.value.again
     assert bank.transfers() == 0
-
-
-async def test_an_author_who_commits_makes_the_action_ambiguous(bank):
-    tool = bank.tool()
-
-    @tool.apply
-    async def _(connection, args):
-        await connection.execute("INSERT INTO transfers (account, cents) VALUES (1, 1)")
-        await connection.commit()
-        if args.cents == 20:
-            raise ValueError
-        return Receipt()
-
-    for cents in (10, 20):
-        with pytest.raises(Ambiguous, match="leave COMMIT and ROLLBACK"):
-            await tool.execute_with(Transfer(account=1, cents=cents), call(f"step/{cents}"))
-        seen = await tool.verify_with(Transfer(account=1, cents=cents), call(f"step/{cents}"))
-        assert seen.finding is Finding.UNKNOWN
-        assert "leave COMMIT" in seen.why
 
 
 async def test_a_miss_on_a_standby_is_unknown_and_a_hit_is_a_hit(bank):

@@ -54,7 +54,7 @@ async def test_a_fence_waits_for_an_open_transaction_and_holds_when_it_is_rolled
     await bank.until(bank.waiting)
     sending.cancel()
     assert (await fencing).held
-    with pytest.raises(asyncio.CancelledError):
+    with pytest.raises(Refused, match="stopped; COMMIT was not sent"):
         await sending
     with pytest.raises(Refused, match="fenced"):
         await bank.tool().execute_with(TEN, call())

@@ -1,11 +1,13 @@
 """One transaction: what commits together, what is refused, and what a repeat is answered."""
 
 import asyncio
+from datetime import timedelta
 
 import psycopg
 import pytest
 
 from surestep import ContractError, NotSent, Receipt, Refused
+from surestep.conformance import Judgement, check
 from surestep.evidence import Finding
 from surestep.postgresql import Database, PostgreSQLTool, promises
 from surestep.postgresql.__main__ import main
@@ -181,6 +183,22 @@ async def test_a_revert_is_a_transaction_of_the_same_kind(bank):
     assert bank.cents() == 1000
     seen = await undo.verify_with(TEN, call("step/transfer/undo"))
     assert seen.finding is Finding.CONFIRMED
+
+
+async def test_the_conformance_check_finds_every_promise_of_a_transaction_kept(bank):
+    report = await check(
+        bank.tool(),
+        TEN.model_dump(),
+        refused={"account": 9, "cents": 1},
+        sandbox=True,
+        patience=timedelta(seconds=1),
+    )
+    assert report.ok, report
+    kept = {row.promise for row in report.of(Judgement.KEPT)}
+    assert kept >= {"key", "key_at_once", "key_content", "refusal", "fence", "fence_existing"}
+    assert kept >= {"visibility_lag", "strangers", "compensate", "verify_compensation"}
+    assert report["key_lifetime"].says == "the key is honoured for ever"
+    assert report.left == ()
 
 
 async def test_a_missing_table_names_its_remedy_and_is_not_the_actions_fault(server, name):

@@ -1,31 +1,24 @@
-"""A worker that only acts, N actions at a time: `python -m tests.steps.acting N`.
+"""Workers that only decide, and workers that only act."""
 
-While it works on N it polls for nothing, so no task is handed to it while it is frozen.
-"""
-
-import asyncio
-import os
-import sys
+from copy import copy
+from datetime import timedelta
 
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
 
 from activities.examine import Examiner
 from activities.execute import Executor
 from activities.look import Observer
 from activities.plan import Planner
-from surestep.settings import Settings
-from surestep.tool import Tools
-from surestep.toolbox import load_tools
+from surestep.tool import Tool, Tools
 from worker import WORKFLOWS, workflow_runner
 
 
-def deciding_worker(client: Client, tools: Tools, queue: str) -> Worker:
+def deciding_worker(client: Client, tools: Tools, task_queue: str) -> Worker:
     """Runs workflows and plans; whatever else is to be done waits for an acting worker."""
     return Worker(
         client,
-        task_queue=queue,
+        task_queue=task_queue,
         workflows=WORKFLOWS,
         activities=[Planner(tools, client).plan, Examiner(None, client).examine],
         workflow_runner=workflow_runner(),
@@ -33,26 +26,31 @@ def deciding_worker(client: Client, tools: Tools, queue: str) -> Worker:
     )
 
 
-def acting_worker(client: Client, tools: Tools, queue: str, *, at_once: int = 100) -> Worker:
-    """Carries out activities, so many at once."""
+def acting_worker(
+    client: Client,
+    tools: Tools,
+    *,
+    task_queue: str,
+    at_once: int = 100,
+    grace: timedelta = timedelta(0),
+) -> Worker:
+    """Carries out activities, so many at once.
+
+    While it works on so many it polls for nothing, so no task is handed to it while it is frozen.
+    """
     observer = Observer(tools)
     return Worker(
         client,
-        task_queue=queue,
+        task_queue=task_queue,
         activities=[Executor(tools).execute, observer.verify, observer.fence],
         max_concurrent_activities=at_once,
+        graceful_shutdown_timeout=grace,
     )
 
 
-async def main() -> None:
-    settings = Settings.from_environment()
-    address = os.environ["TEMPORAL_ADDRESS"]
-    client = await Client.connect(address, data_converter=pydantic_data_converter)
-    tools = load_tools(settings.tools)
-    async with acting_worker(client, tools, settings.task_queue, at_once=int(sys.argv[1])):
-        print("serving", flush=True)
-        await asyncio.Event().wait()
-
-
-if __name__ == "__main__":
-    asyncio.run(main())
+def unhurried(timeout: timedelta, *given: Tool) -> Tools:
+    """The tools to plan with, where an attempt must not end before something is done to it."""
+    known = [copy(tool) for tool in given]
+    for tool in known:
+        tool.contract = tool.contract.model_copy(update={"timeout": timeout})
+    return Tools(*known)

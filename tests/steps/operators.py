@@ -3,15 +3,21 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
-from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import EventType
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
-from temporalio.client import Client
+from temporalio.api.common.v1 import Payload, Payloads, SearchAttributes, WorkflowExecution
+from temporalio.api.enums.v1 import EventType, ResetReapplyExcludeType
+from temporalio.api.workflowservice.v1 import (
+    ResetWorkflowExecutionRequest,
+    StartWorkflowExecutionRequest,
+)
+from temporalio.client import Client, WorkflowHandle
+from temporalio.converter import PayloadConverter
 
 from surestep import Action, State, Surestep, Tool
 from surestep.testing import World
+from surestep.visibility import SEARCH_ATTRIBUTES
 from tests.steps import facts, tools
 from tests.waiting import eventually
 
@@ -24,9 +30,9 @@ def charge(tool: Tool) -> Action:
     return tool(order="o-1", cents=2500)
 
 
-def as_another_language(tool: Tool) -> dict[str, object]:
+def as_another_language(tool: Tool, cents: int = 2500) -> dict[str, object]:
     """The same step, submitted as plain JSON."""
-    return {"actions": [{"tool": tool.name, "arguments": {"order": "o-1", "cents": 2500}}]}
+    return {"actions": [{"tool": tool.name, "arguments": {"order": "o-1", "cents": cents}}]}
 
 
 async def finished_tasks(client: Client, step_id: str) -> list[int]:
@@ -69,14 +75,29 @@ async def reset_to(client: Client, step_id: str, position: int) -> None:
     await reset(client, step_id, points[min(position, len(points) - 1)])
 
 
-async def reset(client: Client, step_id: str, event_id: int, run_id: str = "") -> None:
-    """Reset to the workflow task that was completed by this event, of the newest run or another."""
+async def reset(
+    client: Client, step_id: str, event_id: int, run_id: str = "", *, messages: bool = True
+) -> None:
+    """Reset to the workflow task that was completed by this event, of the newest run or another.
+
+    Without `messages`, the Web UI's boxes are ticked that leave out signals and updates.
+    """
+    kinds = ResetReapplyExcludeType
+    left_out = (
+        []
+        if messages
+        else [
+            kinds.RESET_REAPPLY_EXCLUDE_TYPE_SIGNAL,
+            kinds.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE,
+        ]
+    )
     await client.workflow_service.reset_workflow_execution(
         ResetWorkflowExecutionRequest(
             namespace=client.namespace,
             workflow_execution=WorkflowExecution(workflow_id=step_id, run_id=run_id),
             reason="a test",
             workflow_task_finish_event_id=event_id,
+            reset_reapply_exclude_types=left_out,
             request_id=str(uuid4()),
         )
     )
@@ -90,6 +111,46 @@ async def one_effect_under_one_key(
     sent = await facts.posts(world, f"{key}*")
     assert len({(one.key, one.sha256) for one in sent}) == 1
     assert requests is None or len(sent) == requests
+
+
+async def start_like(
+    client: Client, step_id: str, new_id: str | None = None, *, edited: object = None
+) -> None:
+    """The Web UI's "Start Workflow Like This One": input, list attributes and summary are copied.
+
+    A person may edit all of it. The form suggests the same id; no memo is copied.
+    """
+    run = client.get_workflow_handle(step_id)
+    described = (await run.describe()).raw_description
+    shown = described.workflow_execution_info.search_attributes.indexed_fields
+    copied = {
+        name: Payload(metadata={"encoding": b"json/plain"}, data=value.data)
+        for name, value in shown.items()
+        if name in SEARCH_ATTRIBUTES
+    }
+    given = (
+        [await _first_input(run)]
+        if edited is None
+        else PayloadConverter.default.to_payloads([edited])
+    )
+    await client.workflow_service.start_workflow_execution(
+        StartWorkflowExecutionRequest(
+            namespace=client.namespace,
+            workflow_id=new_id or step_id,
+            workflow_type=described.workflow_execution_info.type,
+            task_queue=described.execution_config.task_queue,
+            input=Payloads(payloads=given),
+            search_attributes=SearchAttributes(indexed_fields=copied),
+            user_metadata=described.execution_config.user_metadata,
+            request_id=str(uuid4()),
+        )
+    )
+
+
+async def _first_input(run: WorkflowHandle[Any, Any]) -> Payload:
+    async for event in run.fetch_history_events(page_size=1):
+        return event.workflow_execution_started_event_attributes.input.payloads[0]
+    raise AssertionError("the history is empty")
 
 
 async def told_apart(
@@ -114,16 +175,19 @@ async def told_apart(
     await one_effect_under_one_key(world, f"{step_id}/{tool.name}", requests=requests)
 
 
-async def nothing_is_sent_again(surestep: Surestep, world: World, *step_ids: str) -> None:
+async def nothing_is_sent_again(
+    surestep: Surestep, world: World, *step_ids: str, effects: int = 1
+) -> None:
     """Of a blind tool, which has no other protection than to know of what ran before."""
 
     async def settled(one: str) -> bool:
-        known = await facts.record(surestep, one)
-        return bool(known and (known.closed or known.asked))
+        known = await surestep.handle(one).records()
+        asked = any(record.asked for record in known)
+        return asked or bool(known and all(record.closed for record in known))
 
     for one in step_ids:
         await eventually(lambda one=one: settled(one))  # type: ignore[misc]
-    wrong = [one for one in step_ids if await world.count(f"{one}/*") != 1]
+    wrong = [one for one in step_ids if await world.count(f"{one}/*") != effects]
     records = [await facts.record(surestep, one) for one in wrong]
     stories = [facts.told(record) for record in records if record]
-    assert not wrong, "not one effect:\n" + "\n\n".join(stories)
+    assert not wrong, f"not {effects}:\n" + "\n\n".join(stories)

@@ -12,8 +12,9 @@ from tests.waiting import eventually
 ROOT = Path(__file__).parents[2]
 TOOLS = "tests.steps.tools:tools"
 
-# A request stays under way for this long, so that there is time to do something to its worker.
-TOOL_SECONDS = "20"
+# A request stays under way for this long, so that there is time to do something to its worker; an
+# attempt may take twice as long.
+TOOL_SECONDS = 20
 
 
 class Process:
@@ -37,8 +38,8 @@ class Process:
     def thaw(self) -> None:
         self._running.send_signal(signal.SIGCONT)
 
-    def ask_to_stop(self) -> None:
-        self._running.send_signal(signal.SIGTERM)
+    def ask_to_stop(self, by: signal.Signals = signal.SIGTERM) -> None:
+        self._running.send_signal(by)
 
     async def kill(self) -> None:
         """SIGKILL: no handler runs, nothing is flushed, connections break."""
@@ -48,12 +49,18 @@ class Process:
 
     async def left(self, *, within: float = 30) -> int:
         """The exit code, once the process has ended by itself."""
-        return await asyncio.wait_for(self._running.wait(), within)
+        try:
+            return await asyncio.wait_for(self._running.wait(), within)
+        except TimeoutError:
+            raise AssertionError(f"it has not left within {within} s\n{self.log}") from None
 
-    async def serves(self) -> None:
+    async def says(self, words: str) -> None:
+        """Waits until the words are in its log."""
+
         async def says_so() -> bool:
-            assert self.alive, self.log
-            return "serving" in self.log
+            said = words in self.log
+            assert said or self.alive, self.log
+            return said
 
         await eventually(says_so, within=30)
 
@@ -75,13 +82,21 @@ class Workers:
             "SURESTEP_TOOLS": TOOLS,
             "SURESTEP_TASK_QUEUE": queue,
             "WORLD_URL": world_url,
-            "TOOL_SECONDS": TOOL_SECONDS,
             "PYTHONPATH": str(ROOT),
             "PYTHONUNBUFFERED": "1",
         }
 
-    async def start(self, *command: str, grace: float = 60) -> Process:
-        """`python worker.py`, or another Python command, once it serves."""
+    async def start(
+        self,
+        *command: str,
+        grace: float = 60,
+        tool_seconds: float = TOOL_SECONDS,
+        **settings: str,
+    ) -> Process:
+        """`python worker.py`, or another Python command, once it serves.
+
+        `settings` are variables of its environment.
+        """
         self._count += 1
         path = self._folder / f"worker-{self._count}.log"
         with path.open("wb") as log:
@@ -89,11 +104,13 @@ class Workers:
                 sys.executable,
                 *(command or ("worker.py",)),
                 cwd=ROOT,
-                env=self._env | {"SURESTEP_GRACE": str(grace)},
+                env=self._env
+                | {"SURESTEP_GRACE": str(grace), "TOOL_SECONDS": str(tool_seconds)}
+                | settings,
                 stdout=log,
                 stderr=log,
             )
         process = Process(running, path)
         self._stack.push_async_callback(process.kill)
-        await process.serves()
+        await process.says("serving")
         return process

@@ -5,12 +5,6 @@ from contextlib import suppress
 from datetime import timedelta
 
 import pytest
-from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.workflowservice.v1 import (
-    PauseActivityRequest,
-    ResetActivityRequest,
-    UnpauseActivityRequest,
-)
 from temporalio.common import RetryPolicy, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.service import RPCError
 
@@ -184,38 +178,3 @@ async def test_a_cancellation_after_the_end_changes_nothing(working, world, clie
             await client.get_workflow_handle(step_id).cancel()
         assert await surestep.recall(step_id) == before
     await one_effect_under_one_key(world, f"{step_id}/keyed", requests=1)
-
-
-async def activity_under_way(client, step_id):
-    described = await client.get_workflow_handle(step_id).describe()
-    (pending,) = described.raw_description.pending_activities
-    return {
-        "namespace": client.namespace,
-        "execution": WorkflowExecution(workflow_id=step_id),
-        "id": pending.activity_id,
-    }
-
-
-async def pause_and_unpause(client, step_id):
-    known = await activity_under_way(client, step_id)
-    await client.workflow_service.pause_activity(PauseActivityRequest(**known, reason="a test"))
-    await asyncio.sleep(tools.QUICK.total_seconds() / 2)
-    await client.workflow_service.unpause_activity(UnpauseActivityRequest(**known))
-
-
-async def reset_activity(client, step_id):
-    known = await activity_under_way(client, step_id)
-    await client.workflow_service.reset_activity(ResetActivityRequest(**known))
-
-
-@named("button", [pause_and_unpause, reset_activity], ids=lambda button: button.__name__)
-@named("tool", TOOLS, ids=lambda tool: tool.name)
-async def test_a_button_pressed_on_the_attempt_under_way_repeats_nothing(
-    button, tool, working, world, client, step_id
-):
-    await world.fault(f"{step_id}/*", write=["expect_kill"])
-    async with working(tool) as surestep:
-        await surestep.start(step_id, charge(tool))
-        await facts.applied(world, f"{step_id}/*")
-        await button(client, step_id)
-        await told_apart(surestep, world, tool, step_id, requests=1)

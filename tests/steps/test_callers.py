@@ -1,20 +1,20 @@
 """What agent code sees: pending steps, recalled steps, unresolved ones, and the limits."""
 
-import subprocess
-import time
 from datetime import timedelta
 
 import pytest
-from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 
-from surestep import Advice, InvalidArguments, InvalidStepId, State, StepPending, Surestep
-from surestep.embedded_folder import IP, Ports
-from surestep.embedded_process import answers, command_line, find_binary, free_port
-from surestep.tool import Tools
+from surestep import (
+    Advice,
+    InvalidArguments,
+    InvalidStepId,
+    NoSuchStep,
+    State,
+    StepConflict,
+    StepPending,
+)
 from tests.steps import facts, tools
 from tests.waiting import eventually
-from worker import build_worker
 
 LIMIT = timedelta(seconds=30)
 
@@ -77,19 +77,6 @@ async def test_what_waits_for_a_human_is_listed_until_it_is_answered(working, wo
         await eventually(none)
 
 
-async def test_a_step_submitted_without_any_worker_is_done_when_one_comes(
-    workers, client, world, step_id
-):
-    surestep = Surestep(client, task_queue=workers.queue)
-    with pytest.raises(StepPending) as pending:
-        await surestep.run(step_id, charge(tools.keyed), within=timedelta(milliseconds=200))
-    assert await world.requests() == []
-    await workers.start()
-    outcome = await pending.value.handle.outcome(within=LIMIT)
-    assert outcome.state is State.CONFIRMED
-    assert await world.count(f"{step_id}/keyed") == 1
-
-
 @pytest.mark.parametrize(
     "tool", [tools.keyed, tools.lookup, tools.hasty], ids=lambda tool: tool.name
 )
@@ -124,43 +111,19 @@ async def test_an_id_that_cannot_be_a_key_is_refused_before_anything_starts(bad,
     assert await world.requests() == []
 
 
-@pytest.fixture
-def bare_address(tmp_path):
-    """A server on which nobody has registered the search attributes."""
-    ports, http = Ports(grpc=free_port(), ui=free_port()), free_port()
-    command = command_line(find_binary(), tmp_path / "bare.db", ports, http)
-    while "--search-attribute" in command:
-        at = command.index("--search-attribute")
-        del command[at : at + 2]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        deadline = time.monotonic() + 20
-        while not answers(http):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        yield f"{IP}:{ports.grpc}"
-    finally:
-        server.terminate()
-        server.wait(20)
-
-
-async def test_without_search_attributes_steps_work_and_only_the_list_is_missing(
-    bare_address, world, step_id
+async def test_an_id_that_a_workflow_of_another_kind_has_is_a_conflict(
+    working, world, client, step_id
 ):
-    await world.fault(f"{step_id}/0/*", write=["reply_lost"])
-    client = await Client.connect(bare_address, data_converter=pydantic_data_converter)
-    known = Tools(tools.keyed, tools.blind)
-    async with build_worker(client, known, task_queue="bare", grace=timedelta(0)):
-        surestep = Surestep(client, task_queue="bare")
-        outcome = await surestep.run(f"{step_id}/1", charge(tools.keyed), within=LIMIT)
-        assert outcome.state is State.CONFIRMED
-        with pytest.raises(StepPending):
-            await surestep.run(
-                f"{step_id}/0", charge(tools.blind), within=timedelta(milliseconds=300)
-            )
-        await facts.parked(surestep, f"{step_id}/0")
-        assert "unknown" in await facts.details(surestep, f"{step_id}/0")
-        await surestep.decide(f"{step_id}/0", "confirm", by="Ada")
-        outcome = await surestep.handle(f"{step_id}/0").outcome(within=LIMIT)
-    assert outcome.state is State.CONFIRMED
-    assert await world.count(f"{step_id}/*") == 2
+    """Open, and then closed: neither is a step, and its input is nobody's business here."""
+    async with working(tools.keyed) as surestep:
+        await client.start_workflow("OrderFlow", "s3cret", id=step_id, task_queue="elsewhere")
+        for how in ("open", "closed"):
+            with pytest.raises(StepConflict, match="OrderFlow there") as conflict:
+                await surestep.run(step_id, charge(tools.keyed))
+            assert "s3cret" not in str(conflict.value)
+            assert await surestep.recall(step_id) is None
+            with pytest.raises(NoSuchStep):
+                await surestep.decide(step_id, "confirm")
+            if how == "open":
+                await client.get_workflow_handle(step_id).terminate()
+    assert await world.requests(f"{step_id}/*") == []

@@ -1,5 +1,7 @@
 """A step that is reset, by the Web UI or the command line, to any point of its history."""
 
+import asyncio
+
 import pytest
 
 from surestep import State
@@ -66,41 +68,45 @@ async def refused_once(surestep, world, one):
     await facts.parked(surestep, one)
 
 
-async def retried_by(surestep, world, one, **more):
+async def retried_by_signal(surestep, world, one):
     """Lost on the way; a human says retry, and that succeeds."""
     await world.fault(f"{one}/*", write=["never_arrives"])
     await surestep.start(one, charge(tools.blind))
-    version = (await facts.parked(surestep, one)).version
-    more = dict.fromkeys(more, version)
+    await facts.parked(surestep, one)
     handle = surestep.client.get_workflow_handle(one)
-    await handle.signal("decide", {"verdict": "retry", "by": "ops", **more})
+    await handle.signal("decide", {"verdict": "retry", "by": "ops"})
     outcome = await surestep.handle(one).outcome(within=LIMIT)
     assert outcome.state is State.CONFIRMED
 
 
-async def retried(surestep, world, one):
-    await retried_by(surestep, world, one)
+async def retried_by_update(surestep, world, one):
+    """The same, by somebody who names the version that he has seen."""
+    await world.fault(f"{one}/*", write=["never_arrives"])
+    await surestep.start(one, charge(tools.blind))
+    version = (await facts.parked(surestep, one)).version
+    ruling = await surestep.decide(one, "retry", by="ops", version=version)
+    assert ruling.taken, ruling.why
+    outcome = await surestep.handle(one).outcome(within=LIMIT)
+    assert outcome.state is State.CONFIRMED
 
 
-async def retried_by_version(surestep, world, one):
-    await retried_by(surestep, world, one, version=True)
-
-
-@named(
-    "story",
-    [
-        refused_once,
-        retried,
-        retried_by_version,
-    ],
-    ids=lambda story: story.__name__,
-)
-async def test_a_reset_of_a_blind_step_to_any_point_sends_nothing_again(
+@named("story", [retried_by_signal, retried_by_update], ids=lambda story: story.__name__)
+async def test_a_reset_to_any_point_of_a_story_with_a_retry_sends_nothing_again(
     story, working, world, client, step_id
 ):
     """Temporal applies the signals of the old run to the new one, a human's `retry` as well."""
     async with working(tools.blind) as surestep:
-        await story(surestep, world, step_id)
+        ids = await one_for_each_point(client, step_id, lambda one: story(surestep, world, one))
+        for position, one in enumerate(ids):
+            await reset_to(client, one, position)
+        await nothing_is_sent_again(surestep, world, *ids)
+
+
+async def test_a_reset_of_a_blind_step_to_any_point_sends_nothing_again(
+    working, world, client, step_id
+):
+    async with working(tools.blind) as surestep:
+        await refused_once(surestep, world, step_id)
         run = (await client.get_workflow_handle(step_id).describe()).run_id
         for point in await finished_tasks(client, step_id):
             await reset(client, step_id, point, run)
@@ -111,19 +117,26 @@ async def test_a_reset_to_between_the_plan_and_the_send_sends_nothing_again(
     working, world, client, step_id
 ):
     """A query in the first moment, as the Web UI makes it, puts a workflow task between them."""
+
+    async def watched_from_the_start(one):
+        handle = surestep.handle(one)
+        queries = [asyncio.create_task(handle.records()) for _ in range(5)]
+        await surestep.run(one, charge(tools.blind), within=LIMIT)
+        await asyncio.gather(*queries, return_exceptions=True)
+        return await between_plan_and_send(client, one)
+
     async with working(tools.blind) as surestep:
-        for number in range(60):
-            one = f"{step_id}/{number}"
-            await surestep.start(one, charge(tools.blind))
-            await facts.record(surestep, one)
-            await surestep.handle(one).outcome(within=LIMIT)
-            point = await between_plan_and_send(client, one)
-            if point:
+        for batch in range(10):
+            ids = [f"{step_id}/{batch}/{number}" for number in range(8)]
+            points = await asyncio.gather(*(watched_from_the_start(one) for one in ids))
+            found = {one: point for one, point in zip(ids, points, strict=True) if point}
+            if found:
                 break
         else:
             pytest.skip("no step had a workflow task between its plan and its send")
-        await reset(client, one, point)
-        await nothing_is_sent_again(surestep, world, one)
+        for one, point in found.items():
+            await reset(client, one, point)
+        await nothing_is_sent_again(surestep, world, *found)
 
 
 @named("tool", TOOLS, ids=lambda tool: tool.name)
@@ -185,3 +198,70 @@ async def test_a_reset_while_a_human_is_asked_asks_again(write, working, world, 
         assert ruling.taken, ruling.why
         outcome = await surestep.handle(step_id).outcome(within=LIMIT)
     assert outcome.state is State.CONFIRMED
+
+
+async def test_a_reset_of_a_step_of_two_actions_to_any_point_repeats_neither(
+    working, world, client, step_id
+):
+    sighted, blind = f"{step_id}/sighted", f"{step_id}/blind"
+    pairs = {
+        sighted: [charge(tools.keyed).named("first"), charge(tools.lookup).named("second")],
+        blind: [charge(tools.blind).named("first"), charge(tools.blind).named("second")],
+    }
+    async with working(*TOOLS) as surestep:
+        for one, actions in pairs.items():
+            assert (await surestep.run(one, *actions, within=LIMIT)).state is State.CONFIRMED
+        for one, actions in pairs.items():
+            run = (await client.get_workflow_handle(one).describe()).run_id
+            for point in await finished_tasks(client, one):
+                await reset(client, one, point, run)
+                if one == sighted:
+                    outcome = await surestep.run(one, *actions, within=LIMIT)
+                    assert outcome.state is State.CONFIRMED, facts.told(outcome)
+                await nothing_is_sent_again(surestep, world, one, effects=2)
+    for key in (f"{one}/{name}" for one in pairs for name in ("first", "second")):
+        await one_effect_under_one_key(world, key)
+
+
+async def test_a_reset_of_a_step_that_was_undone_to_any_point_undoes_nothing_twice(
+    working, world, client, step_id
+):
+    actions = [charge(tools.undoable).named("first"), charge(tools.undoable).named("second")]
+
+    async def undone(one):
+        await world.fault(f"{one}/second", write=["refuse:422"] * 99)
+        outcome = await surestep.run(one, *actions, undo_on_failure=True, within=LIMIT)
+        assert outcome["first"].state is State.COMPENSATED, facts.told(outcome)
+
+    async with working(tools.undoable) as surestep:
+        ids = await one_for_each_point(client, step_id, undone)
+        for position, one in enumerate(ids):
+            await reset_to(client, one, position)
+        await asyncio.gather(*(undone(one) for one in ids))
+    for one in ids:
+        (effect,) = await world.effects(f"{one}/*")
+        assert (effect.status, effect.voided_by) == ("voided", f"{one}/first/undo")
+        requests = await world.requests(f"{one}/*")
+        assert [each.method for each in requests].count("DELETE") == 1
+
+
+@named("messages", [True, False], ids=["with his answer", "without it"])
+async def test_a_reset_to_before_a_humans_answer_takes_it_along_or_asks_again(
+    messages, working, world, client, step_id
+):
+    await world.fault(f"{step_id}/*", write=["reply_lost"])
+    async with working(tools.blind) as surestep:
+        await surestep.start(step_id, charge(tools.blind))
+        await facts.parked(surestep, step_id)
+        await surestep.decide(step_id, "confirm", by="Ada")
+        await surestep.handle(step_id).outcome(within=LIMIT)
+        first = (await finished_tasks(client, step_id))[0]
+        await reset(client, step_id, first, messages=messages)
+        if messages:
+            outcome = await surestep.handle(step_id).outcome(within=LIMIT)
+            assert "Ada decided to confirm" in facts.told(outcome)
+        else:
+            record = await facts.parked(surestep, step_id)
+            assert "Ada" not in facts.told(record)
+            assert "the step was reset" in facts.told(record)
+    await one_effect_under_one_key(world, f"{step_id}/blind", requests=1)

@@ -4,6 +4,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from temporalio.client import WorkflowExecutionStatus
 
 from surestep import (
     Action,
@@ -16,6 +17,7 @@ from surestep import (
 )
 from surestep.protocol import STEP_WORKFLOW
 from tests.steps import facts, tools
+from tests.steps.operators import as_another_language
 from tests.waiting import eventually
 
 LIMIT = timedelta(seconds=30)
@@ -190,23 +192,39 @@ async def test_the_same_intent_while_the_first_is_open_waits_for_the_same_end(
     assert len(await facts.posts(world, f"{step_id}/*")) == 1
 
 
-@pytest.mark.parametrize("end", ["open", "closed", "terminated"])
+@pytest.mark.parametrize("end", ["open", "closed", "terminated", "timed out"])
 async def test_other_arguments_under_one_id_are_a_conflict_and_send_nothing(
     end, working, world, client, step_id
 ):
     write = "honest" if end == "closed" else "reply_lost"
     await world.fault(f"{step_id}/*", write=[write])
     async with working(tools.blind) as surestep:
+        await client.start_workflow(
+            STEP_WORKFLOW,
+            as_another_language(tools.blind),
+            id=step_id,
+            task_queue=surestep.task_queue,
+            run_timeout=timedelta(seconds=3) if end == "timed out" else None,
+        )
+        if end == "terminated":
+            await facts.parked(surestep, step_id)
+            await client.get_workflow_handle(step_id).terminate()
+        elif end != "open":
+            await eventually(lambda: is_closed(surestep, step_id))
+        for _ in range(2):
+            with pytest.raises(StepConflict, match=r"blind\.cents: 2500 there, 9900 now"):
+                await surestep.run(step_id, charge(tools.blind, cents=9900))
         handle = await surestep.start(step_id, charge(tools.blind))
         if end == "closed":
-            await handle.outcome(within=LIMIT)
+            assert (await handle.outcome(within=LIMIT)).state is State.CONFIRMED
         else:
             await facts.parked(surestep, step_id)
-        if end == "terminated":
-            await client.get_workflow_handle(step_id).terminate()
-        with pytest.raises(StepConflict, match=r"blind\.cents: 2500 there, 9900 now"):
-            await surestep.run(step_id, charge(tools.blind, cents=9900))
     assert len(await facts.posts(world, f"{step_id}/*")) == 1
+
+
+async def is_closed(surestep, step_id):
+    status = (await surestep.handle(step_id).describe()).status
+    return status is not WorkflowExecutionStatus.RUNNING
 
 
 async def test_a_step_that_failed_on_bad_input_can_be_submitted_corrected(working, world, step_id):

@@ -5,17 +5,19 @@ fail again and again, which nobody would see and only a deploy could end.
 """
 
 import asyncio
+from datetime import timedelta
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from temporalio.api.common.v1 import Payload
 from temporalio.client import WorkflowFailureError
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
-from surestep import Call, Contract, Effect, Receipt, Tool
+from surestep import Call, Contract, Effect, KeySupport, Receipt, Tool
 from surestep.protocol import NOTHING_SENT
 from tests.time.service import ANSWERED, Service, tool_for
+from tests.waiting import eventually
 
 MEGABYTE = 1_000_000
 
@@ -95,6 +97,10 @@ class Load(BaseModel):
     tons: float
 
 
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
 def weigh() -> Tool:
     tool = Tool("weigh", Load, Contract(effect=Effect.READ))
 
@@ -105,13 +111,23 @@ def weigh() -> Tool:
     return tool
 
 
+def strict() -> Tool:
+    tool = Tool("strict", Strict, Contract(effect=Effect.READ))
+
+    @tool.execute
+    async def _(args: Strict, call: Call) -> Receipt:
+        return Receipt()
+
+    return tool
+
+
 @pytest.fixture
 def refused(client, working, step_id):
     """Start a step with these arguments; the failure it ended with, which must be a clear one."""
 
     async def start(*args, id=step_id):
         service = Service([ANSWERED])
-        async with working(tool_for(service), weigh()) as surestep:
+        async with working(tool_for(service), weigh(), strict()) as surestep:
             handle = await client.start_workflow(
                 "AgentStep", args=args, id=id, task_queue=surestep.task_queue
             )
@@ -152,10 +168,45 @@ async def test_a_step_that_fits_no_tool_ends_at_once(refused, given):
     await refused(given)
 
 
+async def test_a_watch_started_by_hand_with_anything_ends_at_once(client, working, step_id):
+    shapes = [[], *JUNK.values(), [step()], [step(), step()]]
+    async with working(weigh()) as surestep:
+        for number, args in enumerate(shapes):
+            watch = await client.start_workflow(
+                "LateWatch", args=args, id=f"{step_id}/{number}", task_queue=surestep.task_queue
+            )
+            with pytest.raises(WorkflowFailureError) as caught:
+                await asyncio.wait_for(watch.result(), 10)
+            assert "cannot be used" in str(caught.value.cause)
+
+
 @pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity", b"1e999"])
 async def test_a_number_that_json_does_not_have_is_refused(refused, number):
     data = b'{"actions": [{"tool": "weigh", "arguments": {"tons": ' + number + b"}}]}"
     await refused(text(data))
+
+
+async def test_thousands_of_mistakes_are_told_in_a_few_lines(refused):
+    many = {f"{number:x}": 1 for number in range(20_000)}
+    failure = await refused(step(action(tool="strict", arguments=many)))
+    assert "not permitted" in failure.message
+
+
+async def test_a_story_of_any_length_about_an_earlier_run_is_kept_short(client, working, step_id):
+    """Whoever starts a step may say that it ran before; every action's record would repeat it."""
+    actions = [action(name=f"a{number}") for number in range(100)]
+    given = step(*actions, mode="parallel", earlier={"since": None, "why": "w" * 200_000})
+    charge = tool_for(Service([ANSWERED]), key=KeySupport(lifetime=timedelta(days=1)))
+    async with working(charge) as surestep:
+        await client.start_workflow("AgentStep", given, id=step_id, task_queue=surestep.task_queue)
+
+        async def all_planned():
+            return len(await surestep.handle(step_id).records()) == 100
+
+        await eventually(all_planned)
+        records = await surestep.handle(step_id).records()
+        await client.get_workflow_handle(step_id).terminate()
+    assert all(len(record.model_dump_json()) < 10_000 for record in records)
 
 
 @pytest.mark.parametrize("given", TOO_MUCH.values(), ids=TOO_MUCH)

@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
-from temporalio.client import (
-    WorkflowUpdateFailedError,
-)
+from temporalio.api.common.v1 import Payload
+from temporalio.client import WorkflowUpdateFailedError
+from temporalio.common import RawValue
 from temporalio.service import RPCError, RPCStatusCode
 
 from surestep import State, SurestepError
@@ -14,6 +14,13 @@ from tests.time.service import REQUEST_LOST, Service, tool_for
 from tests.waiting import eventually
 
 MEGABYTE = 1_000_000
+
+
+def raw(data: bytes, encoding: bytes = b"json/plain") -> RawValue:
+    """A payload as other SDKs, or nobody, would write it."""
+    return RawValue(Payload(metadata={"encoding": encoding}, data=data))
+
+
 OK = {"action": "charge", "verdict": "confirm", "by": "ann", "receipt_id": "e-7"}
 
 UNREADABLE = {
@@ -29,6 +36,29 @@ UNREADABLE = {
     "a field that does not exist": [OK | {"acton": "charge"}],
     "a version that is text": [OK | {"version": "three"}],
     "a note of ten thousand characters": [OK | {"note": "x" * 10_000}],
+    "an action of a megabyte": [OK | {"action": "x" * MEGABYTE}],
+    "an action of a megabyte that nobody can print": [OK | {"action": "\ue000" * 600_000}],
+    "a field of a megabyte": [OK | {"x" * MEGABYTE: 1}],
+    "a hundred thousand fields": [OK | {f"{number:x}": 1 for number in range(100_000)}],
+    "three hundred inputs": [OK] * 300,
+}
+
+# None of these can be decoded, at least not into one JSON object.
+ENCODED = {
+    "bytes": raw(b"\xff\xfe\x00", b"binary/plain"),
+    "the null of other languages": raw(b"", b"binary/null"),
+    "a protobuf of an unknown type": raw(b"\x0a\x01", b"binary/protobuf"),
+    "a protobuf in JSON": raw(b"{}", b"json/protobuf"),
+    "something encrypted": raw(b"\x00\x01", b"binary/encrypted"),
+    "an encoding that nobody knows": raw(b"?", b"json/unheard-of"),
+    "a payload without an encoding": RawValue(Payload(data=b"{}")),
+    "broken JSON": raw(b'{"verdict": '),
+    "JSON that is no UTF-8": raw(b'{"verdict": "\xff"}'),
+    "half of a surrogate pair": raw(b'{"verdict": "confirm", "by": "\\ud800"}'),
+    "half of a surrogate pair as a field": raw(b'{"verdict": "confirm", "\\ud800": 1}'),
+    "nested twenty thousand deep": raw(b"[" * 20_000 + b"]" * 20_000),
+    "a number of ten thousand digits": raw(b'{"version": ' + b"9" * 10_000 + b"}"),
+    "a number that JSON does not have": raw(b'{"verdict": NaN}'),
 }
 
 
@@ -85,6 +115,35 @@ async def test_a_signal_that_is_no_decision_is_recorded_and_changes_nothing(
     record = await eventually(recorded)
     assert record.state is State.UNKNOWN
     assert "could not be read" in record.log[-1].text
+    await settles(parked, step_id)
+
+
+@pytest.mark.parametrize("payload", ENCODED.values(), ids=ENCODED)
+async def test_what_cannot_be_decoded_wedges_nothing(client, parked, step_id, payload):
+    handle = client.get_workflow_handle(step_id)
+    with pytest.raises(WorkflowUpdateFailedError):
+        await handle.execute_update("decide", payload)
+    for number, signal in enumerate(("decide", "notice", "decision"), start=1):
+        await handle.signal(signal, payload)
+        await eventually(lambda number=number: refused(parked, step_id, number))
+    (record,) = await parked.handle(step_id).records()
+    assert record.state is State.UNKNOWN
+    assert len(record.model_dump_json()) < 10_000
+    await settles(parked, step_id)
+
+
+async def refused(surestep, step_id, number):
+    (record,) = await surestep.handle(step_id).records()
+    return record.refused_decisions >= number
+
+
+@pytest.mark.parametrize("name", ["__temporal_x", "__stack_trace", "records", " ", "n" * 900])
+async def test_a_signal_or_update_of_any_name_wedges_nothing(client, parked, step_id, name):
+    handle = client.get_workflow_handle(step_id)
+    with pytest.raises(WorkflowUpdateFailedError):
+        await handle.execute_update(name, OK)
+    await handle.signal(name, OK)
+    await eventually(lambda: refused(parked, step_id, 1))
     await settles(parked, step_id)
 
 

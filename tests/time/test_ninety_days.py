@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-import surestep.policy
+import surestep.agenda
 import workflows.settling
 from surestep import State
 from tests.time.service import REQUEST_LOST, Service, tool_for
@@ -43,7 +43,7 @@ async def test_three_days_of_not_knowing_fit_into_one_short_history(test_clock, 
 @pytest.fixture
 def _quick_look_back(monkeypatch):
     """A look a day after the first day: ninety simulated days pass in seconds of ours."""
-    monkeypatch.setattr(surestep.policy, "LOOK_CAP", DAY)
+    monkeypatch.setattr(surestep.agenda, "LOOK_CAP", DAY)
 
 
 @pytest.mark.usefixtures("_quick_look_back")
