@@ -37,7 +37,7 @@ EPILOG = epilog(
     more="Verdicts:\n" + "\n".join(f"  {one:<14} {MEANING[one]}" for one in Verdict),
 )
 
-INTERRUPTED = "interrupted"
+INTERRUPTED = "nothing more is sent"
 
 
 def decide(

@@ -3,7 +3,7 @@
 from temporalio.client import WorkflowExecutionDescription, WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
-from surestep.answer import refusal
+from surestep.answer import NOT_NOW, refusal
 from surestep.cli import page, standing
 from surestep.cli.addressing import record_of
 from surestep.cli.exits import Exit
@@ -48,9 +48,12 @@ async def _rule(
     except WorkflowUpdateFailedError as error:
         return refusal(error)
     except RPCError as error:
-        if not no_execution(error):
+        if no_execution(error):
+            return await surestep.too_late(step.id, decision.action)
+        if not any(words in error.message for words in NOT_NOW):
             raise
-    return await surestep.too_late(step.id, decision.action)
+    await handle.signal(DECIDE, message)
+    return None
 
 
 def told(ruling: Ruling) -> Exit:

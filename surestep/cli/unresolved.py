@@ -12,7 +12,6 @@ from temporalio.service import RPCError
 
 from surestep.cli import page
 from surestep.cli.exits import Exit, epilog
-from surestep.cli.failure import explain
 from surestep.cli.session import run, session
 from surestep.cli.standing import decided
 from surestep.cli.workers import answered, start_one
@@ -21,6 +20,7 @@ from surestep.connection import waiting_url
 from surestep.evidence import State
 from surestep.handle import StepHandle
 from surestep.narrative import next_by_itself, when
+from surestep.outage import Outage
 from surestep.record import Record
 from surestep.summary import StepSummary
 
@@ -88,6 +88,11 @@ class _Question:
     def since(self) -> datetime:
         return self.summary.unknown_since or self.summary.started
 
+    def or_as_it_was_in(self, earlier: Sequence["_Question"]) -> "_Question":
+        """With the facts that were known before, where nobody has answered this time."""
+        known = [one.records for one in earlier if one.summary == self.summary]
+        return replace(self, records=self.records or next(iter(known), None))
+
     @property
     def news(self) -> tuple[object, ...]:
         """What a person who watches wants to hear about; ages and looks are none of it."""
@@ -132,22 +137,20 @@ async def _unresolved(as_json: bool, tool: str | None, state: State | None) -> E
 async def _watch(tool: str | None, state: State | None) -> Exit:
     shown: list[tuple[object, ...]] | None = None
     questions: list[_Question] = []
-    unheard = False
     async with session() as surestep:
+        outage = Outage(surestep.client, "The watch goes on")
         for turn in count():
             try:
                 found, others = await _found(surestep, tool, state)
                 if turn % FACTS_EVERY == 0 or found != [one.summary for one in questions]:
-                    questions = await _with_records(surestep, found)
+                    asked = await _with_records(surestep, found)
+                    questions = [one.or_as_it_was_in(questions) for one in asked]
             except RPCError as error:
-                expected = explain(error)
-                if shown is None or expected is None:
+                if shown is None:
                     raise
-                if not unheard:
-                    page.aside(f"{expected[1]}; the watch goes on")
-                unheard = True
+                outage.met(error)
             else:
-                unheard = False
+                outage.over()
                 news = [one.news for one in questions]
                 if news != shown:
                     shown = news

@@ -28,6 +28,7 @@ from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
 import workflows.settling
+from activities.examine import Examiner
 from activities.plan import Planner
 from surestep import Surestep, Tools
 from surestep.embedded_process import find_binary
@@ -97,7 +98,7 @@ def _worker(client: Client, story: Story) -> Worker:
         client,
         task_queue=story.name,
         workflows=WORKFLOWS,
-        activities=[Planner(tools, client).plan],
+        activities=[Planner(tools, client).plan, Examiner(None, client).examine],
         workflow_runner=workflow_runner(),
         no_remote_activities=True,
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-import workflows.agent_step
+import workflows.settling
 from surestep import State
 from surestep.policy import Wait
 from surestep.visibility import STATE
@@ -30,7 +30,7 @@ async def test_open_steps_of_a_server_are_replayed(client, open_step):
 async def test_an_open_step_that_a_deploy_would_break_is_named(
     client, open_step, step_id, monkeypatch
 ):
-    monkeypatch.setattr(workflows.agent_step, "next_move", lambda record, now: Wait(None))
+    monkeypatch.setattr(workflows.settling, "next_move", lambda record, now: Wait(None))
     count, broken = await replay(client, more=open_step, limit=10)
     assert count == 1
     assert "TMPRL1100" in broken[step_id]
