@@ -60,7 +60,9 @@ class Ended:
 
     @property
     def width(self) -> int:
-        return max(map(len, [*self.out.splitlines(), *self.err.splitlines(), ""]))
+        """Of what can be broken into lines, and a link cannot."""
+        lines = [*self.out.splitlines(), *self.err.splitlines()]
+        return max((len(line) for line in lines if "http://" not in line), default=0)
 
 
 class Running:

@@ -108,7 +108,10 @@ async def test_an_approval_from_the_command_line_names_what_it_approves(terminal
 
     printed = shlex.split(first.rstrip(" \\") + second)
     assert printed[:2] == ["python", "starter.py"]
-    approved = await terminal(*printed[2:])
+    as_it_is = await terminal(*printed[2:])
+    assert as_it_is.code == 2
+    assert "'HOW YOU KNOW' stands for something" in as_it_is.said
+    approved = await terminal(*printed[2:-1], "the customer has signed")
     assert approved.code == 0
     assert (await surestep.recall("decide/paid")).state == "confirmed"
     assert tools.posted.count("decide/paid/payment") == 1

@@ -5,6 +5,7 @@ import pytest
 
 from surestep import Tools
 from surestep.cli import page
+from surestep.cli.said import said
 from worker import build_worker
 
 from . import tools
@@ -183,6 +184,11 @@ async def test_without_a_worker_it_shows_what_people_have_said_and_calls_nothing
     handle = server.client.get_workflow_handle("show/said")
     await handle.signal("decide", {"verdict": "abandon", "by": "eve\x1b[2J"})
     await handle.signal("decide", "no decision at all")
+
+    async def in_the_history() -> bool:  # not before a task that the worker left behind is over
+        return len(await said(step, "show/said")) == 3
+
+    await until(in_the_history)
     shown, document = await asyncio.gather(
         alone("show", "show/said"), alone("show", "show/said", "--json")
     )

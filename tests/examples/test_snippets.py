@@ -152,3 +152,10 @@ async def test_the_check_of_a_sandbox_works_as_it_is_shown(billing):
     shown = await run(snippet("docs/tools.md", "await check("), charge=charge)
     await shown["test_the_sandbox_keeps_what_our_contract_promises"]()
     assert await billing.count("surestep-check/*") == 2
+
+
+async def test_the_snippet_of_an_approval_asks_about_large_amounts_only():
+    found = await run(snippet("docs/tools.md", "approve_if"))
+    payout = found["payout"]
+    assert payout.needs_approval({"account": "A-1", "cents": 100_001})
+    assert not payout.needs_approval({"account": "A-1", "cents": 100_000})
