@@ -8,7 +8,7 @@ from typing import Final
 from uuid import uuid4
 
 from temporalio.client import Client, RPCTimeoutOrCancelledError
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
 from surestep.decision import Decision, Ruling
 from surestep.errors import SurestepError
@@ -20,7 +20,7 @@ AGAIN: Final = timedelta(seconds=1)
 
 # A step takes ten updates at a time. Without a worker they stay, and in the end are dropped. Where
 # its workflow tasks fail, as they do once a search attribute was removed, they are dropped as well.
-NOT_NOW: Final = ("in-flight updates", "workflow task failure")
+NOT_NOW: Final = ("in-flight updates", "update was aborted", "workflow task failure")
 
 
 class DecisionPending(SurestepError):
@@ -60,7 +60,7 @@ async def answer_to(
             if until is not None and time.monotonic() >= until:
                 raise DecisionPending(step_id, decision) from error
         except RPCError as error:
-            if error.status is not RPCStatusCode.ABORTED and not _is_for_later(error):
+            if not any(words in error.message for words in NOT_NOW):
                 raise
             if not told:
                 logger.warning(
@@ -68,7 +68,3 @@ async def answer_to(
                 )
             told = True
         await asyncio.sleep(AGAIN.total_seconds())
-
-
-def _is_for_later(error: RPCError) -> bool:
-    return any(words in error.message for words in NOT_NOW)
