@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from temporalio.client import Client, RPCTimeoutOrCancelledError, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
 from surestep.decision import Decision, Ruling
 from surestep.errors import InvalidArguments, SurestepError
@@ -21,7 +21,7 @@ AGAIN: Final = timedelta(seconds=1)
 
 # A step takes ten updates at a time. Without a worker they stay, and in the end are dropped. Where
 # its workflow tasks fail, as they do once a search attribute was removed, they are dropped as well.
-NOT_NOW: Final = ("in-flight updates", "workflow task failure")
+NOT_NOW: Final = ("in-flight updates", "update was aborted", "workflow task failure")
 
 
 class DecisionPending(SurestepError):
@@ -63,7 +63,7 @@ async def answer_to(
         except WorkflowUpdateFailedError as error:
             return refusal(error)
         except RPCError as error:
-            if error.status is not RPCStatusCode.ABORTED and not _is_for_later(error):
+            if not any(words in error.message for words in NOT_NOW):
                 raise
             if not told:
                 logger.warning(
@@ -79,7 +79,3 @@ def refusal(error: WorkflowUpdateFailedError) -> Ruling:
     if isinstance(cause, ApplicationError) and cause.type == NOT_TAKEN and cause.details:
         return Ruling.model_validate(cause.details[0])
     raise InvalidArguments(str(cause)) from error
-
-
-def _is_for_later(error: RPCError) -> bool:
-    return any(words in error.message for words in NOT_NOW)

@@ -20,6 +20,7 @@ def test_nothing_needs_to_be_set() -> None:
     assert settings.task_queue == "surestep"
     assert settings.home == Path.home() / ".surestep"
     assert settings.grace == timedelta(seconds=60)
+    assert settings.build_id is None
     assert settings.ui is None
 
 
@@ -30,6 +31,8 @@ def test_every_setting_is_read_from_its_variable() -> None:
             "SURESTEP_TASK_QUEUE": "refunds",
             "SURESTEP_HOME": "/srv/surestep",
             "SURESTEP_GRACE": "1.5",
+            "SURESTEP_BUILD_ID": "2026-11-30.1",
+            "SURESTEP_DEPLOYMENT": "billing",
             "SURESTEP_UI": "https://temporal.example.com/base/",
             "PATH": "/bin",
         }
@@ -39,6 +42,7 @@ def test_every_setting_is_read_from_its_variable() -> None:
     assert settings.task_queue == "refunds"
     assert settings.home == Path("/srv/surestep")
     assert settings.grace == timedelta(seconds=1.5)
+    assert (settings.deployment, settings.build_id) == ("billing", "2026-11-30.1")
     assert settings.ui == "https://temporal.example.com/base"
 
 
@@ -79,6 +83,9 @@ def test_a_relative_home_is_made_absolute(monkeypatch: pytest.MonkeyPatch, tmp_p
         ("SURESTEP_GRACE", "nan"),
         ("SURESTEP_GRACE", "inf"),
         ("SURESTEP_GRACE", "1e300"),
+        ("SURESTEP_BUILD_ID", " "),
+        ("SURESTEP_DEPLOYMENT", "billing.eu"),
+        ("SURESTEP_DEPLOYMENT", "billing:eu"),
         ("SURESTEP_UI", "temporal.example.com"),
         ("SURESTEP_UI", "ftp://temporal.example.com"),
         ("SURESTEP_UI", "http://[broken"),

@@ -20,8 +20,8 @@ CALM: Final = 8.0  # nothing is started in the last seconds,
 LAST_BLOW: Final = 12.0  # and nobody hit
 FEW: Final = 60.0  # a run that is shorter has two workers, others have three
 
-STARTS: Final = (0.25, 0.75)  # seconds between two steps, and below, between or during blows
-BLOWS: Final = (2.5, 9.0)
+STARTS: Final = (0.3, 0.9)  # seconds between two steps, and below, between or during blows
+BLOWS: Final = (3.0, 10.0)
 SERVER_BLOWS: Final = (20.0, 40.0)
 OUTAGES: Final = (15.0, 40.0)
 NAP: Final = (2.0, 7.0)  # shorter than the heartbeat timeout of 10 s, and than every attempt

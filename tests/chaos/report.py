@@ -68,7 +68,10 @@ def table(ended: Ended) -> str:
         for row in rows
     ]
     kept = sum(spoilt(case, ended.struck) for case in ended.cases)
+    last = max((one.over for one in ended.struck if one.over), default=None)
+    calm = sum(last is not None and case.started > last for case in ended.cases)
     lines += ["", f"{kept:5} were asked about because every look that could tell was spoilt"]
+    lines += [f"{calm:5} were started after the last blow, because the machine was slow"]
     lines += ["", *(f"{ended.count(blow):5} × {blow}" for blow in Blow), ""]
     told = Counter(dict.fromkeys(COSTS, 0))
     for case in ended.cases:

@@ -11,7 +11,7 @@ from tests.chaos.plan import plan
 from tests.chaos.report import last_line, story, table
 from tests.chaos.run import run
 
-SEED, MINUTES = 10, 0.5
+SEED, MINUTES = 18, 0.5
 
 
 @pytest.mark.timeout(300)
