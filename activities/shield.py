@@ -26,7 +26,9 @@ async def undeterred(exchange: Coroutine[Any, Any, T], unheard: Callable[[], boo
             return await asyncio.shield(work)
         except asyncio.CancelledError:
             if work.done():
-                raise
+                if work.cancelled():
+                    raise
+                return work.result()  # the end and the cancellation came together
             shut_down = activity.is_worker_shutdown()
             if pressed() is None and (shut_down or not unheard()):
                 work.cancel()

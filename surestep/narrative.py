@@ -122,7 +122,7 @@ def next_by_itself(record: Facts, now: datetime) -> str:
         parts.append(f"a human is asked again at {when(record.patient_until)}")
     overdue = overdue_at(record)
     if overdue:
-        parts.append(f"somebody else is told at {when(overdue)}")
+        parts.append(f"overdue at {when(overdue)}")
     return "; ".join(parts)
 
 

@@ -12,7 +12,7 @@ from surestep.cli.result import anomaly_in_words, in_words, receipt_in_words
 from surestep.cli.session import run, session
 from surestep.cli.view import View, look
 from surestep.consent import awaits_approval
-from surestep.decision import Verdict
+from surestep.decision import HOW_YOU_KNOW, Verdict
 from surestep.facts import Line
 from surestep.identity import undo_id
 from surestep.narrative import (
@@ -148,4 +148,4 @@ def _decisions(view: View) -> None:
         if Verdict.UNDO in verdicts(record) and undo_id(record.action_id) not in view.undone:
             page.line()
             page.line(f"To undo {record.name}:", "bold")
-            page.command(f'python starter.py undo {record.action_id} --note "WHY"')
+            page.command(f'python starter.py undo {record.action_id} --note "{HOW_YOU_KNOW}"')

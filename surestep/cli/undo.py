@@ -65,10 +65,10 @@ def undo(
 async def _undo(target: str, note: str, by: str, wait: float, key: Path | None) -> Exit:
     async with session() as surestep:
         step, action = await resolve(surestep, target)
+        said = {"verdict": Verdict.UNDO, "action": action, "by": by, "note": note}
+        decision = decision_of(said | {"id": uuid4().hex})
         if not ended(step):
             await check(surestep, step.id, action)
-            said = {"verdict": Verdict.UNDO, "action": action, "by": by, "note": note}
-            decision = decision_of(said | {"id": uuid4().hex})
             needed = signing_key(Settings.from_environment(), key)
             record = await record_of(surestep, step, action) if needed else None
             return await send(surestep, step, decision, record, key)
