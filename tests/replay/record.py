@@ -34,6 +34,7 @@ from surestep import Surestep, Tools
 from surestep.embedded_process import find_binary
 from surestep.visibility import SEARCH_ATTRIBUTES
 from tests.replay import pauses as pauses  # registers its stories
+from tests.replay import people as people
 from tests.replay.stage import Stage
 from tests.replay.stories import RENEW_AT, STORIES, Story
 from worker import WORKFLOWS, build_worker, workflow_runner
