@@ -107,7 +107,11 @@ def test_temporals_own_variables_lead_our_services_to_the_server(name: str) -> N
 @pytest.mark.parametrize("name", OURS)
 def test_our_own_variables_are_settings_with_good_values(name: str) -> None:
     environment = SERVICES[name]["environment"]
-    ours = {key: value for key, value in environment.items() if not key.startswith("TEMPORAL_")}
+    ours = {
+        key: re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", value)
+        for key, value in environment.items()
+        if not key.startswith("TEMPORAL_")
+    }
     assert "SURESTEP_TOOLS" in ours
     Settings.from_environment({**ours, "SURESTEP_TOOLS": "acme.tools:tools"})
 

@@ -17,6 +17,7 @@ ANSWERS_WITHIN: Final = timedelta(seconds=5)
 ANSWERS_WITHIN_UNSEEN: Final = timedelta(seconds=1)
 
 _NO_ANSWER: Final = (
+    RPCStatusCode.ABORTED,  # the worker's task failed while it was to answer
     RPCStatusCode.CANCELLED,
     RPCStatusCode.DEADLINE_EXCEEDED,
     RPCStatusCode.FAILED_PRECONDITION,  # the step's workflow tasks fail, or no poller was seen

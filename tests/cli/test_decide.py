@@ -155,21 +155,3 @@ async def test_a_decision_is_made_once_under_its_id(terminal, surestep):
     assert (again.code, other.code) == (7, 7)
     assert "decision d-1 was taken before" in again.shown
     assert "already decided" in other.shown
-
-
-async def test_a_decision_is_kept_also_where_many_wait_for_a_worker_already(elsewhere, surestep):
-    alone = type(surestep)(surestep.client, task_queue="nobody")
-    await alone.start("decide/crowd", tools.letter(to="ada", fate="lost"))
-    handle = surestep.client.get_workflow_handle("decide/crowd")
-    waiting = [
-        asyncio.create_task(handle.execute_update("decide", {"verdict": "abandon", "id": f"d-{n}"}))
-        for n in range(12)
-    ]
-    (refused, *_), _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    assert "in-flight updates" in str(refused.exception())
-    left = await elsewhere("decide", "decide/crowd", "abandon")
-    assert left.code == 6
-    assert "as a signal" in left.out
-    for one in waiting:
-        one.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
