@@ -5,6 +5,7 @@ import re
 from datetime import datetime, timedelta
 
 from surestep.agenda import next_look, overdue_at
+from surestep.consent import awaits_approval
 from surestep.contract import Effect
 from surestep.decision import HOW_YOU_KNOW, SERVICE_ID, YOUR_NAME, Verdict
 from surestep.evidence import Finding, State
@@ -45,8 +46,12 @@ def forbidden(record: Facts) -> str:
     """What must not be done now."""
     if record.closed or record.confirmation:
         return "repeating it"
+    if record.doubt is None and record.stop:
+        return "sending again, the step was asked to stop"
     if record.doubt is None:
-        return "sending again, the step was asked to stop" if record.stop else "nothing"
+        return (
+            "doing it by hand while it waits for approval" if awaits_approval(record) else "nothing"
+        )
     if record.contract.effect is Effect.READ:
         return "nothing"
     if record.contract.key and not record.key_dead:
