@@ -8,7 +8,7 @@ import pytest
 from surestep import evidence as ev
 from surestep.contract import Contract, Effect, KeySupport
 from surestep.demo.table import HUMAN, LOOKUP, RESPONSE, Expected, Found, judge, totals
-from surestep.evidence import Receipt, Sending, confirmed
+from surestep.evidence import Receipt, Sending, confirmed, unknown
 from surestep.record import plan
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -60,7 +60,9 @@ def test_what_is_as_expected_is_right():
 
 def test_any_human_will_do_where_a_human_is_expected():
     decision = ev.Decision(verdict="confirm", by="Ada")
-    settled = ASKED.with_evidence(ev.Decided(at=NOW, decision=decision))
+    told = ASKED.with_evidence(ev.Decided(at=NOW, decision=decision))
+    failed = ev.Looked(at=NOW, started=NOW, verification=unknown("503"))
+    settled = told.with_evidence(failed)
     assert judged(Expected(HUMAN, asked=True), Found(settled, effects=1)).right
 
 

@@ -1,6 +1,7 @@
 """What a test asks of a step and of the world, and how it waits for it."""
 
 import asyncio
+import re
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -90,10 +91,10 @@ async def landed(world: World, keys: str, *, longest: timedelta) -> None:
 
 
 async def details(surestep: Surestep, step_id: str) -> str:
-    """What the Web UI shows as the step's current details."""
+    """What the Web UI shows as the step's current details, as a reader sees it."""
     handle = surestep.client.get_workflow_handle(step_id)
     metadata = await handle.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
-    return str(metadata.current_details)
+    return re.sub(r"\\(.)", r"\1", str(metadata.current_details))
 
 
 def told(known: Record | Outcome | StepOutcome) -> str:

@@ -9,8 +9,8 @@ import pytest
 from temporalio.client import Client
 
 from surestep import ApprovalRule, Decision, State, Surestep, Tool, Tools
+from surestep.answer import answer_to
 from surestep.authority import Authority
-from surestep.decision import Ruling
 from surestep.protocol import DECIDE
 from surestep.record import Record
 from surestep.signature import sign
@@ -65,7 +65,7 @@ async def send(surestep: Surestep, step_id: str, told: Decision, how: str = "upd
     """The words in which it is refused; empty where it is taken."""
     handle = surestep.client.get_workflow_handle(step_id)
     if how == "update":
-        ruling = await handle.execute_update(DECIDE, told, result_type=Ruling)
+        ruling = await answer_to(surestep.client, step_id, told)
         return "" if ruling.taken else ruling.why
     before = await facts.record(surestep, step_id)
     await handle.signal(DECIDE, told)

@@ -6,6 +6,7 @@ attributes only if told. `clock` is each of them in turn: the product must work 
 """
 
 import asyncio
+import re
 import shutil
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -104,7 +105,7 @@ class Clock:
             if error.status is RPCStatusCode.FAILED_PRECONDITION:
                 return ""
             raise
-        return found.current_details
+        return re.sub(r"\\(.)", r"\1", found.current_details)
 
     async def children(self, workflow_id: str) -> list[str]:
         """Ids of the workflows that the workflow's newest run has started."""
