@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowUpdateFailedError
 
 from surestep import ApprovalRule, Decision, State, Surestep, Tool, Tools
-from surestep.answer import answer_to
+from surestep.answer import refusal
 from surestep.authority import Authority
 from surestep.protocol import DECIDE
 from surestep.record import Record
@@ -65,8 +65,11 @@ async def send(surestep: Surestep, step_id: str, told: Decision, how: str = "upd
     """The words in which it is refused; empty where it is taken."""
     handle = surestep.client.get_workflow_handle(step_id)
     if how == "update":
-        ruling = await answer_to(surestep.client, step_id, told)
-        return "" if ruling.taken else ruling.why
+        try:
+            await handle.execute_update(DECIDE, told, result_type=Ruling)
+        except WorkflowUpdateFailedError as error:
+            return refusal(error).why
+        return ""
     before = await facts.record(surestep, step_id)
     await handle.signal(DECIDE, told)
 
