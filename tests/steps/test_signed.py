@@ -66,7 +66,7 @@ async def send(surestep: Surestep, step_id: str, told: Decision, how: str = "upd
     handle = surestep.client.get_workflow_handle(step_id)
     if how == "update":
         try:
-            await handle.execute_update(DECIDE, told, result_type=Ruling)
+            await handle.execute_update(DECIDE, told)
         except WorkflowUpdateFailedError as error:
             return refusal(error).why
         return ""
