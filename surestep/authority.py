@@ -177,7 +177,7 @@ class Authority(Value):
             asked = f"ask {' or '.join(others[:3])}" if others else "nobody may"
             return f"{name} may not {verdict} {order.tool} ({order.effect}): {asked}"
         if self._approves_own_request(name, order):
-            return f"{name} has requested it and may not approve it: ask somebody else"
+            return f"{name} has requested it and may not {verdict} it: ask somebody else"
         if self._paired(order) and name in order.agreed:
             return f"{name} has said so already: a second person must say the same"
         return None
@@ -198,7 +198,9 @@ class Authority(Value):
         return any(pairing.covers(order) for pairing in self.two_people)
 
     def _approves_own_request(self, name: str, order: ExamineOrder) -> bool:
-        if self.requester_may_approve or order.decision.verdict is not Verdict.APPROVE:
+        verdict = order.decision.verdict
+        consents = verdict is Verdict.APPROVE or (verdict is Verdict.RETRY and order.needs_approval)
+        if self.requester_may_approve or not consents:
             return False
         person = self.people.get(name)
         names = {_folded(one) for one in (name, *(person.known_as if person else ()))}

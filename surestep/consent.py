@@ -9,14 +9,26 @@ from surestep.facts import Facts
 def needs_approval(record: Facts, now: datetime) -> bool:
     """Whether a human must say yes before anything is sent.
 
-    A decision to retry is such a yes. An approval that has waited too long is asked for again.
+    A decision to retry is such a yes. One that has waited too long is asked for again.
     """
     rule = record.contract.approval
     if rule is None or not record.needs_approval:
         return False
     if record.decision and record.decision.verdict is Verdict.RETRY:
-        return False
+        return retry_lapsed(record, now)
     return record.approval is None or now >= record.approval.at + rule.valid
+
+
+def retry_lapsed(record: Facts, now: datetime) -> bool:
+    """Whether a decision to retry was a yes too long ago to begin now.
+
+    Its time runs from when it can be carried out at the earliest.
+    """
+    rule, decision = record.contract.approval, record.decision
+    if rule is None or not record.needs_approval or decision is None or decision.at is None:
+        return False
+    ready = record.conclusive_from or record.landing_until or decision.at
+    return decision.verdict is Verdict.RETRY and now >= max(decision.at, ready) + rule.valid
 
 
 def awaits_approval(record: Facts) -> bool:

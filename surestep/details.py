@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from surestep.decision import Verdict
 from surestep.facts import Facts, Line
 from surestep.narrative import (
     MEANING,
@@ -25,6 +26,8 @@ from surestep.narrative import (
 from surestep.ruling import verdicts
 
 SIGNS: Final = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&:])")
+REFUSAL: Final = re.compile(rf" decided to ({'|'.join(Verdict).replace('_', ' ')}): refused, ")
+OTHERS_WORDS: Final = ("attempt ", "a lookup ", "a notice ", "the fence ", "a human is ", "ended ")
 QUOTE_LIMIT: Final = 300
 QUESTIONS_LIMIT: Final = 3  # told in full
 REFUSALS_LIMIT: Final = 5
@@ -75,7 +78,10 @@ def _refusals(records: Sequence[Facts]) -> list[str]:
 
 
 def _is_refusal(line: Line) -> bool:
-    return "refused, " in line.text or "could not be read" in line.text
+    """A service's words can say the same; lines that hold them begin in their own way."""
+    if line.text.startswith("a decision could not be read: "):
+        return True
+    return bool(REFUSAL.search(line.text)) and not line.text.startswith(OTHERS_WORDS)
 
 
 def _anomalies(records: Sequence[Facts]) -> list[str]:

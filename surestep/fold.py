@@ -44,9 +44,10 @@ def fold(record: Facts, evidence: Evidence) -> Facts:
         case ev.Asked(at=at, why=why):
             said = f"a human is asked: {why}"
             fresh: dict[str, Any] = {**NOBODY_ASKED, "asked": at, "asked_why": why, "told": ()}
-            return know(record, at, said, **fresh)
+            return know(record, at, said, decision=None, **fresh)
         case ev.Notified(at=at, told=told, why=why):
-            return know(record, at, why, news=False, told=told or record.told)
+            everybody = tuple(dict.fromkeys((*record.told, *told)))
+            return know(record, at, why, news=False, told=everybody)
         case ev.Escalated(at=at):
             return know(record, at, "overdue: nobody has answered", news=False, overdue=at)
         case ev.Compensated(at=at, receipt=receipt):

@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from surestep.agenda import next_look, overdue_at
 from surestep.consent import awaits_approval
@@ -19,7 +19,7 @@ SETBACK = re.compile(r"attempt \d+ was (not sent|refused for now)")
 
 def when(time: datetime | None) -> str:
     """A time to the second, in UTC, as people read it."""
-    return f"{time:%Y-%m-%d %H:%M:%S} UTC" if time else "an unknown time"
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if time else "an unknown time"
 
 
 def proven(record: Facts) -> str:

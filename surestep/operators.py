@@ -33,6 +33,7 @@ from surestep.protocol import (
     TEXT_LIMIT,
     WATCH_WORKFLOW,
     ActionInput,
+    EarlierStep,
     StepInput,
     Undoes,
 )
@@ -170,6 +171,7 @@ class Operator:
             names = ", ".join(actions)
             raise InvalidArguments(f"step {step_id!r} has the actions {names}: name one")
         receipt = await self._confirmed(outcome, name)
+        earlier = await self._tried(outcome, name)
         tool, arguments = f"{actions[name].tool}{UNDO_SUFFIX}", actions[name].arguments
         undone = outcome[name].action_id
         why = f": {note}" if note else ""
@@ -178,6 +180,7 @@ class Operator:
             label=f"undo, by {by or 'somebody who gave no name'}{why}"[:TEXT_LIMIT],
             actions=(ActionInput(tool=tool, name=UNDO, arguments=arguments),),
             undoes=Undoes(action_id=undone, receipt=receipt),
+            earlier=earlier,
         )
         await Entrance(self.client, self.task_queue).enter(undo_id(undone), step)
         return self.handle(undo_id(undone))
@@ -185,6 +188,9 @@ class Operator:
     async def _confirmed(self, outcome: StepOutcome, name: str) -> Receipt:
         """What was confirmed of an action, by its step or by the watch of it (R15)."""
         one = outcome[name]
+        if one.state is State.COMPENSATED:
+            why = f"is undone already ({one.why}): there is nothing to undo"
+            raise NothingToUndo(f"{one.action_id} {why}")
         if one.state is State.CONFIRMED and one.receipt:
             return one.receipt
         for watch in await self._watches(outcome.step_id, also_ended=True):
@@ -192,6 +198,13 @@ class Operator:
                 if record.name == name and record.confirmation:
                     return record.confirmation
         raise NothingToUndo(f"{one.action_id} is {one.state} ({one.why}): there is nothing to undo")
+
+    async def _tried(self, outcome: StepOutcome, name: str) -> EarlierStep | None:
+        """An undo that its own step has tried, without success, may have left all the same (R4)."""
+        if all(one.name != undo_id(name) for one in outcome.actions):
+            return None
+        since = (await self.handle(outcome.step_id).describe()).start_time
+        return EarlierStep(since=since, why="its step has tried to undo it")
 
     async def unresolved(self, *, limit: int = 1000) -> list[StepSummary]:
         """Steps, and watches of ended steps, that wait for a human; oldest first."""

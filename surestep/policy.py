@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from surestep.agenda import RETRY_CAP, ask_at, backoff, next_fence, next_look, overdue_at
-from surestep.consent import approval_question, needs_approval
+from surestep.consent import approval_question, needs_approval, retry_lapsed
 from surestep.contract import Effect
 from surestep.decision import Decision, Verdict
 from surestep.evidence import Finding, State
@@ -87,6 +87,8 @@ def _nothing_in_doubt(record: Facts, now: datetime) -> Move:
         return Finish(State.REJECTED, record.rejection)
     if record.stop:
         return Finish(State.NOT_FOUND, record.stop)  # R14
+    if record.left:
+        return Finish(State.NOT_FOUND, record.left)  # meanwhile it was proven absent
     if record.decision and decided is Verdict.ABANDON:
         return Finish(State.NOT_FOUND, f"abandoned by {record.decision.author}")
     if record.absent and record.spent >= record.contract.sends and decided is not Verdict.RETRY:
@@ -151,6 +153,8 @@ def _obey(record: Facts, decision: Decision, now: datetime) -> Move:
     if decision.verdict is Verdict.ABANDON:
         seen = "a fresh look did not find it" if record.can_verify else "the service is blind"
         return Finish(State.NOT_FOUND, f"abandoned by {decision.author}; {seen}")
+    if retry_lapsed(record, now):
+        return Ask(f"{decision.author} said retry too long ago to begin it now")  # R19
     return _send(record, now)  # R4 e
 
 

@@ -241,10 +241,15 @@ class FenceReport(Value):
 
 
 class WatchInput(Value):
-    """The input of the workflow LateWatch: ended records that can still be contradicted."""
+    """The input of the workflow LateWatch: ended records that can still be contradicted.
+
+    acknowledged, untold  carried over by continue-as-new
+    """
 
     step_id: str
     run: str = ""
     visible: bool
     notifies: bool = False
     records: tuple[Record, ...]
+    acknowledged: bool = False
+    untold: tuple[NotifyOrder, ...] = ()

@@ -15,6 +15,7 @@ class ExamineOrder(Value):
     now        when it was handed over, by the workflow's clock
     by_signal  it came as a signal, so the server knows when; otherwise it came just now
     requester  who asked for the step, in the agent's words
+    needs_approval  nothing of it is sent without somebody's consent; `retry` is one as well
     agreed     who has said the same before, where two must
     """
 
@@ -27,6 +28,7 @@ class ExamineOrder(Value):
     now: AwareDatetime
     by_signal: bool
     agreed: tuple[str, ...] = ()
+    needs_approval: bool = False
 
 
 class Examined(Value):

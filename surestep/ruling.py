@@ -1,14 +1,17 @@
 """Whether a human's decision is taken. Each has one right, recorded answer (R13, R19)."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from surestep.consent import awaits_approval
 from surestep.decision import Decision, Ruling, Verdict
-from surestep.evidence import Decided
+from surestep.evidence import Decided, State
 from surestep.facts import Facts
 from surestep.policy import may_compensate
 
 ENDS_OR_WAITS = (Verdict.ABANDON, Verdict.KEEP_LOOKING, Verdict.LEAVE_UNKNOWN)
+
+LONGEST_PATIENCE = timedelta(days=366)
+"""For so long a human can put a question off; it would be hidden for ever otherwise (R12)."""
 
 
 def verdicts(record: Facts) -> tuple[Verdict, ...]:
@@ -60,6 +63,8 @@ def _objection(record: Facts, decision: Decision, at: datetime) -> str | None:
         return _unapprovable(record, decision, at)
     if decision.until and decision.until <= at:
         return f"`until` is not ahead: it was received at {at:%Y-%m-%d %H:%M:%S %Z}"
+    if decision.until and decision.until > at + LONGEST_PATIENCE:
+        return f"nobody may be kept from asking for more than {LONGEST_PATIENCE.days} days"
     if decision.verdict not in (Verdict.RETRY, Verdict.ABANDON) or record.doubt is None:
         return None
     return _unsafe(record, decision, at)
@@ -69,6 +74,8 @@ def _too_late(record: Facts, decision: Decision) -> str:
     if decision.verdict is Verdict.UNDO and record.confirmation:
         if record.undo is None:
             return "its tool has no undo"
+        if record.state is State.CONFIRMED and not may_compensate(record):
+            return "it has more than one effect: nothing is undone until that is put right there"
         return "it is being undone already" if record.undo_asked else "it cannot be undone twice"
     why = record.closed.why if record.closed else f"confirmed by {record.confirmed_by}"
     return f"too late: the action is already {record.state} ({why})"

@@ -11,9 +11,9 @@ from surestep.confirmation import (
     landed_late,
     with_anomaly,
 )
-from surestep.decision import Verdict
+from surestep.decision import Decision, Verdict
 from surestep.evidence import Finding, Receipt, State
-from surestep.facts import AnomalyKind, Facts, Looks
+from surestep.facts import AnomalyKind, Doubt, Facts, Looks
 from surestep.knowledge import ABSENT, NOBODY_ASKED, doubt_of, know
 
 
@@ -23,19 +23,31 @@ def looked(record: Facts, evidence: ev.Looked) -> Facts:
     if decision is None or decision.verdict is not Verdict.CONFIRM or known.confirmation:
         return known
     if decision.at is None or evidence.started < decision.at:
-        return known
-    at, said = evidence.at, f"{decision.author} said that it happened"
+        # It says nothing against the word, and nothing is sent over that: a fresh look comes next.
+        asked = {"doubt": record.doubt, "absent": False, "rejection": record.rejection}
+        return known.model_copy(update={**asked, "accepted": record.accepted or known.accepted})
+    at = evidence.at
     against = known.rejection or ("a late enough lookup did not find it" if known.absent else None)
     if against is None or decision.accept_duplicate:
         text = f"confirmed on the word of {decision.author}, which the lookup could not check"
         return know(known, at, text, doubt=record.doubt, absent=False, **asserted(decision))
-    # R13: evidence beats the word. Nothing is sent again over it; a human says what follows.
-    known = with_anomaly(known, AnomalyKind.CONTRADICTED, at, f"{said}; {against}")
-    changes: dict[str, Any] = {"doubt": record.doubt, "absent": False, "decision": None}
-    if known.rejection is None:
+    return _contradicts(known, decision, record.doubt, at, against)
+
+
+def _contradicts(
+    record: Facts, decision: Decision, doubt: Doubt | None, at: datetime, against: str
+) -> Facts:
+    """R13: evidence beats the word that it happened.
+
+    Nothing is sent again over it; a human says what follows.
+    """
+    said = f"{decision.author} said that it happened"
+    record = with_anomaly(record, AnomalyKind.CONTRADICTED, at, f"{said}; {against}")
+    changes: dict[str, Any] = {"doubt": doubt, "absent": False, "decision": None}
+    if record.rejection is None:
         changes["trace"] = f"{said}, and {against}"
     text = f"{said}, and that was not carried out: {against}"
-    return know(known, at, text, **changes, **NOBODY_ASKED)
+    return know(record, at, text, **changes, **NOBODY_ASKED)
 
 
 def _looked(record: Facts, evidence: ev.Looked) -> Facts:
@@ -175,12 +187,10 @@ def noticed(record: Facts, evidence: ev.Noticed) -> Facts:
     if record.asserted:
         against = f"{record.confirmed_by} was that it happened; a notice says it failed: {why}"
         record = with_anomaly(record, AnomalyKind.CONTRADICTED, at, against)
-    decision = record.decision
+    known, decision = _said_no(record, at, f"a notice says it failed: {why}", why), record.decision
     if decision and decision.verdict is Verdict.CONFIRM:
-        against = f"{decision.author} said that it happened; a notice says it failed: {why}"
-        record = with_anomaly(record, AnomalyKind.CONTRADICTED, at, against)
-        record = record.model_copy(update={"decision": None})
-    return _said_no(record, at, f"a notice says it failed: {why}", why)
+        return _contradicts(known, decision, known.doubt, at, f"a notice says it failed: {why}")
+    return known
 
 
 def fenced(record: Facts, evidence: ev.Fenced) -> Facts:
@@ -194,4 +204,11 @@ def fenced(record: Facts, evidence: ev.Fenced) -> Facts:
         return know(record, at, text, news=False, fence_tried=at, fence_failures=tries)
     text = "fenced: the receiver has not applied it and will refuse it from now on"
     absent = {} if record.trace else {**ABSENT, "accepted": None}
-    return know(record, at, text, fenced=True, fence_tried=at, **absent)
+    known = know(record, at, text, fenced=True, fence_tried=at, **absent)
+    against, decision = "the receiver had not applied it, and refuses it now", record.decision
+    if record.asserted:
+        word = f"{record.confirmed_by} was that it happened; {against}"
+        return with_anomaly(known, AnomalyKind.CONTRADICTED, at, word)
+    if decision and decision.verdict is Verdict.CONFIRM:
+        return _contradicts(known, decision, record.doubt, at, against)
+    return known

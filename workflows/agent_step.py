@@ -11,6 +11,7 @@ from temporalio.workflow import ParentClosePolicy
 
 from surestep.decision import Ruling
 from surestep.evidence import State
+from surestep.facts import Anomaly
 from surestep.identity import action_id, undo_id, watch_id
 from surestep.outcome import StepOutcome, outcome_of
 from surestep.protocol import (
@@ -51,6 +52,7 @@ class AgentStep:
         self._settling = Settling(self._clock, self._records, self._planning)
         self._undoing = Undoing(self._clock, self._records, self._settling)
         self._reception = Reception(self._clock, self._records)
+        self._watched: dict[str, tuple[Anomaly, ...]] = {}
 
     @workflow.run
     @with_any_number_of_inputs
@@ -59,6 +61,9 @@ class AgentStep:
         self._reception.requester = step.requester
         await self._shielded(asyncio.create_task(self._perform(step)))
         await workflow.wait_condition(workflow.all_handlers_finished)
+        while self._has_news():
+            await self._shielded(asyncio.create_task(self._take_up(step)))
+            await workflow.wait_condition(workflow.all_handlers_finished)
         untold = self._settling.heralds.take_back()
         if self._settling.renewing:
             carried = {"records": self._records.all(), "earlier": None, "untold": untold}
@@ -115,11 +120,29 @@ class AgentStep:
         for order in step.untold if carried else ():
             self._settling.heralds.send(order)
 
+    def _has_news(self) -> bool:
+        """Whether something was asked for, or came to light, while the step was about to end."""
+        return not self._settling.renewing and bool(self._undoing.wanted() or self._unwatched())
+
+    async def _take_up(self, step: StepInput) -> None:
+        await self._undoing.undo(self._undoing.wanted())
+        if not self._settling.renewing:
+            await self._watch_what_ended(step)
+
+    def _unwatched(self) -> tuple[Record, ...]:
+        """R17: what must be watched, and is not, or with less than is known by now."""
+        return tuple(
+            one
+            for one in self._records.all()
+            if (one.watch_until or one.anomalies) and self._watched.get(one.name) != one.anomalies
+        )
+
     async def _watch_what_ended(self, step: StepInput) -> None:
         """R17: nothing sleeps after a verdict. The watch outlives the step."""
-        watched = tuple(one for one in self._records.all() if one.watch_until or one.anomalies)
+        watched = self._unwatched()
         if not watched:
             return
+        self._watched |= {one.name: one.anomalies for one in watched}
         step_id = workflow.info().workflow_id
         await workflow.start_child_workflow(
             WATCH_WORKFLOW,

@@ -18,6 +18,7 @@ from workflows import dispatch
 from workflows.board import Board
 from workflows.heralds import Heralds
 from workflows.inbox import Unread, read_notice, read_watch, with_any_number_of_inputs
+from workflows.settling import too_long
 
 NOTES_LIMIT = 20
 
@@ -36,25 +37,41 @@ class LateWatch:
         self._watch: WatchInput | None = None
         self._board: Board | None = None
         self._acknowledged = False
+        self._renewing = False
 
     @workflow.run
     @with_any_number_of_inputs
     async def run(self, given: RawValue) -> list[Record]:
         watch = read_watch(given)
         self._watch, self._records = watch, list(watch.records)
-        self._board = Board(visible=watch.visible, run=watch.run)
+        renewed = workflow.info().continued_run_id is not None
+        self._acknowledged = renewed and watch.acknowledged
+        self._board = Board(visible=watch.visible, run=watch.run, renewed=renewed)
         self._heralds.enabled = watch.notifies
-        for record in self._records:
-            self._tell(record)
+        if renewed:
+            for order in watch.untold:
+                self._heralds.send(order)
+        else:
+            for record in self._records:
+                self._tell(record)
         self._show()
         await asyncio.gather(*(self._watched(position) for position in range(len(self._records))))
         if any(record.anomalies for record in self._records):
-            await workflow.wait_condition(lambda: self._acknowledged)
+            await workflow.wait_condition(lambda: self._acknowledged or too_long())
+            self._renewing = self._renewing or not self._acknowledged
+        if self._renewing:
+            await workflow.wait_condition(workflow.all_handlers_finished)
+            carried = {"acknowledged": self._acknowledged, "untold": self._heralds.take_back()}
+            carried["records"] = tuple(self._records)
+            workflow.continue_as_new(watch.model_copy(update=carried))
         return self._records
 
     async def _watched(self, position: int) -> None:
         """Until the horizon, or until there is something to tell."""
         while not self._records[position].anomalies:
+            if too_long():  # a service may repeat its notices for as long as the watch is open
+                self._renewing = True
+                return
             record, now = self._records[position], workflow.now()
             look = next_watch(record, now)
             until = look.at if look else record.watch_until
@@ -64,7 +81,7 @@ class LateWatch:
                 summary = f"{'next look' if look else 'end of the watch'}: {record.action_id}"
                 try:
                     await workflow.wait_condition(
-                        lambda seen=record: self._records[position] is not seen,  # type: ignore[misc]
+                        lambda seen=record: self._records[position] is not seen or too_long(),  # type: ignore[misc]
                         timeout=until - now,
                         timeout_summary=summary,
                     )
@@ -83,8 +100,10 @@ class LateWatch:
     def _learn(self, position: int, evidence: Evidence) -> None:
         before = self._records[position]
         after = self._records[position] = before.with_evidence(evidence)
-        if after.anomalies and not before.anomalies:
-            self._tell(after)
+        if len(after.anomalies) > len(before.anomalies):
+            if not before.anomalies or self._acknowledged:
+                self._tell(after)
+            self._acknowledged = False  # of this, nobody has taken note
         self._show()
 
     def _tell(self, record: Record) -> None:

@@ -59,6 +59,7 @@ class Reception:
                 effect=record.contract.effect,
                 input_hash=record.input_hash,
                 requester=self.requester,
+                needs_approval=record.needs_approval,
                 now=self._clock.now(),
                 by_signal=by_signal,
                 agreed=tuple(

@@ -47,7 +47,7 @@ class Settling:
                 await workflow.wait_condition(lambda: not self._records.in_hand)
                 if await self._one_move(name):
                     return
-                self.renewing = self.renewing or _too_long()
+                self.renewing = self.renewing or too_long()
 
     async def _one_move(self, name: str) -> bool:
         """Do the next move; True once there is none."""
@@ -78,7 +78,9 @@ class Settling:
 
     def _told(self, order: NotifyOrder, told: Told) -> None:
         """Who has been told stands in the record, unless the question is another one by now."""
-        notified = ev.Notified(at=self._clock.now(), told=told.told, why=told.words)
+        told_of_this = self._records[order.action].asked == order.since
+        names = told.told if told_of_this else ()
+        notified = ev.Notified(at=self._clock.now(), told=names, why=told.words)
         self._records.learn(order.action, notified)
 
     async def _send(self, name: str, generation: int, *, look_first: bool) -> None:
@@ -130,7 +132,7 @@ class Settling:
 
     def _must_look_up(self) -> bool:
         """Whether a loop that waits has to go round although its own record has not changed."""
-        return self.renewing or self._was_reset or _too_long()
+        return self.renewing or self._was_reset or too_long()
 
     async def _tell_of_reset(self) -> None:
         """Whatever was open may have been sent by the run that was reset.
@@ -145,6 +147,7 @@ class Settling:
             await self._planning.ask((), carried=True, again=True)
 
 
-def _too_long() -> bool:
+def too_long() -> bool:
+    """Whether the run should end and a new one go on, with what is known."""
     info = workflow.info()
     return info.is_continue_as_new_suggested() or info.get_current_history_length() > EVENTS_LIMIT

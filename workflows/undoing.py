@@ -1,5 +1,6 @@
 """Undoing confirmed actions: because the step failed, or because a human wants it (R15)."""
 
+import asyncio
 from collections.abc import Sequence
 
 from temporalio import workflow
@@ -8,6 +9,7 @@ from surestep import evidence as ev
 from surestep.evidence import State
 from surestep.identity import undo_id
 from surestep.policy import may_compensate
+from surestep.record import Record
 from workflows.clock import Clock
 from workflows.records import Records
 from workflows.settling import Settling
@@ -37,27 +39,37 @@ class Undoing:
                 self._records.learn(name, ev.Compensated(at=self._clock.now(), receipt=receipt))
 
     async def attend(self) -> None:
-        """Undo what people want undone, while the other actions of the step go on."""
-        while True:
+        """Undo what people want undone, while the other actions of the step go on.
+
+        None waits for another: an undo that is in doubt can take a human days.
+        """
+        begun: dict[str, asyncio.Task[None]] = {}
+
+        def fresh() -> list[str]:
+            return [name for name in self.wanted() if name not in begun]
+
+        while not self._settling.renewing:
             await workflow.wait_condition(
-                lambda: bool(self._wanted()) or self._finishing or self._settling.renewing
+                lambda: bool(fresh()) or self._finishing or self._settling.renewing
             )
-            wanted = self._wanted()
-            if self._settling.renewing or not wanted:
-                return
-            await self.undo(wanted)
+            if not (names := fresh()):
+                break
+            begun |= {name: asyncio.create_task(self.undo([name])) for name in names}
+        await asyncio.gather(*begun.values())
 
     def finish(self) -> None:
         """Nothing more is waited for; what is wanted already is still undone."""
         self._finishing = True
 
-    def _wanted(self) -> list[str]:
+    def wanted(self) -> list[str]:
+        """What people want undone and is not. What is still under way cannot be undone yet."""
         return [
-            one.name for one in self._records.all() if one.undo_asked and self._is_open(one.name)
+            one.name
+            for one in self._records.all()
+            if one.undo_asked and one.undo and one.closed and may_compensate(one)
+            if not self._was_tried(one)
         ]
 
-    def _is_open(self, name: str) -> bool:
-        undo = undo_id(name)
-        if undo in self._records and self._records[undo].closed:
-            return False
-        return self._records[name].state is State.CONFIRMED
+    def _was_tried(self, record: Record) -> bool:
+        undo = undo_id(record.name)
+        return undo in self._records and self._records[undo].closed is not None
