@@ -42,14 +42,13 @@ def rule(record: Facts, evidence: Decided) -> Ruling:
     )
 
 
-def _objection(record: Facts, decision: Decision, at: datetime) -> str | None:
+def refused_anyway(record: Facts, decision: Decision) -> str | None:
+    """Why it is refused by whomever and whenever it was said; None: that has to be found out."""
     if decision.id and decision.id in record.decided:
         return f"decision {decision.id} was taken before; nothing more was done"
     allowed = verdicts(record)
     if (record.closed or record.confirmation) and decision.verdict not in allowed:
         return _too_late(record, decision)
-    if decision.expires and at >= decision.expires:
-        return f"it expired at {decision.expires:%Y-%m-%d %H:%M:%S %Z}"
     pending = record.decision
     if pending and not _overrides(decision, pending):
         return f"already decided: {pending.author} said {pending.verdict}, and it is being done"
@@ -59,6 +58,15 @@ def _objection(record: Facts, decision: Decision, at: datetime) -> str | None:
     if decision.verdict not in allowed:
         names = ", ".join(allowed) or "no decision"
         return f"in state {record.state} the action accepts {names}"
+    return None
+
+
+def _objection(record: Facts, decision: Decision, at: datetime) -> str | None:
+    anyway = refused_anyway(record, decision)
+    if anyway:
+        return anyway
+    if decision.expires and at >= decision.expires:
+        return f"it expired at {decision.expires:%Y-%m-%d %H:%M:%S %Z}"
     if decision.verdict is Verdict.APPROVE:
         return _unapprovable(record, decision, at)
     if decision.until and decision.until <= at:

@@ -9,7 +9,8 @@ from surestep.decision import Decision, Ruling
 from surestep.evidence import Receipt
 from surestep.identity import wire_key
 from surestep.questions import ExamineOrder
-from surestep.ruling import rule
+from surestep.record import Record
+from surestep.ruling import refused_anyway, rule
 from workflows import dispatch
 from workflows.clock import Clock
 from workflows.inbox import Unread, read_decision, read_notice
@@ -50,7 +51,17 @@ class Reception:
             return await self._decide(name, read, by_signal=by_signal)
 
     async def _decide(self, name: str, decision: Decision, *, by_signal: bool) -> Ruling:
-        record = self._records[name]
+        # A flood of what cannot be taken costs the history nothing but its signals.
+        if refused_anyway(self._records[name], decision):
+            decided = ev.Decided(at=self._clock.now(), decision=decision)
+        else:
+            decided = await self._examined(self._records[name], decision, by_signal=by_signal)
+        ruling = rule(self._records[name], decided)
+        self._records.learn(name, decided)
+        after = self._records[name]
+        return ruling.model_copy(update={"version": after.version, "state": after.state.value})
+
+    async def _examined(self, record: Record, decision: Decision, *, by_signal: bool) -> ev.Decided:
         examined = await dispatch.examine(
             ExamineOrder(
                 decision=decision,
@@ -70,16 +81,12 @@ class Reception:
         self._clock.hold(examined.now)
         if examined.by:
             decision = decision.model_copy(update={"by": examined.by})
-        decided = ev.Decided(
+        return ev.Decided(
             at=examined.at,
             decision=decision,
             objection=examined.objection,
             needs_another=examined.needs_another,
         )
-        ruling = rule(self._records[name], decided)
-        self._records.learn(name, decided)
-        after = self._records[name]
-        return ruling.model_copy(update={"version": after.version, "state": after.state.value})
 
     async def notice(self, given: object) -> None:
         await workflow.wait_condition(lambda: self._records.planned)

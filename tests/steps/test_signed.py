@@ -124,7 +124,7 @@ NOTHING = {
     ),
     "other arguments": (
         lambda seen: signed("Ada", seen, "retry", input_hash="v1:other"),
-        "it is signed for other arguments",
+        "it answers the arguments",
     ),
     "wrong person": (lambda seen: signed("Carl", seen, "retry"), "Carl may not retry blind"),
     "older version": (
@@ -201,7 +201,7 @@ async def test_a_replayed_decision_is_applied_once(how, ruled, world, step_id):
         assert (after.version, after.attempts) == (second.version, 2)
         assert "was taken before" in await facts.details(surestep, step_id)
         renamed = told.model_copy(update={"id": "d-new"})
-        assert (await send(surestep, step_id, renamed, how)).startswith("it is forged")
+        assert (await send(surestep, step_id, renamed, how)).startswith("it answers version")
     assert len(await facts.posts(world, f"{step_id}/*")) == 2
 
 
