@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from temporalio import activity
-from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.common.v1 import Payload, WorkflowExecution
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.workflowservice.v1 import GetWorkflowExecutionHistoryReverseRequest
@@ -14,12 +14,15 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from surestep.authority import Authority
 from surestep.decision import Decision
+from surestep.outage import OUTAGE
 from surestep.protocol import DECIDE, EXAMINE
 from surestep.questions import Examined, ExamineOrder
 
 # One page, and so one call, however long the history is. Whatever lies further back has been
 # buried by hundreds of other messages, and counts as received when it is examined.
 NEWEST_EVENTS: Final = 250
+
+READ_LIMIT: Final = 1000  # payloads whose meaning is remembered
 
 
 class Examiner:
@@ -28,10 +31,11 @@ class Examiner:
     def __init__(self, authority: Authority | None, client: Client) -> None:
         self._authority = authority
         self._client = client
+        self._read: dict[bytes, Decision | None] = {}  # a flood says the same over and over
 
     @activity.defn(name=EXAMINE)
     async def examine(self, order: ExamineOrder) -> Examined:
-        """The answer. Without an authority, everybody may decide. It raises nothing."""
+        """The answer. Without an authority, everybody may decide. Raises RPCError in an outage."""
         now = at = max(datetime.now(UTC), order.now)
         try:
             if order.by_signal:
@@ -41,8 +45,9 @@ class Examiner:
                 at = await self._received(order.decision, events) or now
             else:
                 at = now = max(now, await self._task_began() or now)
-        except Exception as error:
-            # A decision must not be lost because the server is asked in vain, or a payload is odd.
+        except RPCError as error:
+            if error.status in OUTAGE:
+                raise  # Temporal asks again; an answer that came in time must not pass for late
             activity.logger.warning("when a decision was received is not known: %r", error)
         if self._authority is None:
             return Examined(at=at, now=now)
@@ -96,14 +101,23 @@ class Examiner:
         signal = event.workflow_execution_signaled_event_attributes
         if signal.signal_name != DECIDE or len(signal.input.payloads) != 1:
             return False
+        (payload,) = signal.input.payloads
+        said = payload.SerializeToString(deterministic=True)
+        if said not in self._read:
+            if len(self._read) >= READ_LIMIT:
+                self._read.clear()
+            self._read[said] = await self._decoded(payload)
+        return self._read[said] == decision
+
+    async def _decoded(self, payload: Payload) -> Decision | None:
         try:
-            (given,) = await self._client.data_converter.decode(signal.input.payloads)
+            (given,) = await self._client.data_converter.decode([payload])
             read = (
                 Decision.model_validate_json if isinstance(given, str) else Decision.model_validate
             )
-            return read(given) == decision
+            return read(given)
         except Exception:  # a payload can be anything; this one is no decision
-            return False
+            return None
 
 
 def _time(event: HistoryEvent) -> datetime:

@@ -21,7 +21,13 @@ AGAIN: Final = timedelta(seconds=1)
 
 # A step takes ten updates at a time. Without a worker they stay, and in the end are dropped. Where
 # its workflow tasks fail, as they do once a search attribute was removed, they are dropped as well.
-NOT_NOW: Final = ("in-flight updates", "update was aborted", "workflow task failure")
+NOT_NOW: Final = (
+    "in-flight updates",
+    "update was aborted",
+    "workflow task failure",
+    "Workflow Task in failed state",
+    "workflow is closing",  # or renews its history
+)
 
 
 class DecisionPending(SurestepError):

@@ -17,10 +17,12 @@ from surestep.testing import RemoteWorld
 from tests.chaos.plan import FREEZES, Blow, PlannedBlow
 from tests.steps.processes import ROOT, Process
 from tests.steps.server import Server
+from tests.waiting import eventually
 
 TOOLS: Final = "tests.chaos.kinds:tools"
 GRACES: Final = (10.0, 0.5, 10.0)  # seconds, by place: one cuts its requests off when it drains
 LEAVES_WITHIN: Final = 60.0
+ANSWERS_WITHIN: Final = 60.0
 TRIES: Final = 20
 
 T = TypeVar("T")
@@ -57,10 +59,12 @@ class Place:
                     sys.executable, "worker.py", cwd=ROOT, env=self._env, stdout=log, stderr=log
                 )
             self.process = process = Process(running, path)
-            while process.alive:
-                if "serving" in process.log:
-                    return process
-                await asyncio.sleep(0.1)
+            try:
+                await process.says("serving")
+                return process
+            except AssertionError:
+                if process.alive:
+                    raise
         raise RuntimeError(f"no worker starts: {self.process.log if self.process else ''}")
 
     async def end(self) -> None:
@@ -105,7 +109,7 @@ class Fleet:
         else:
             how = signal.SIGKILL if planned.blow is Blow.SERVER_KILL else signal.SIGTERM
             await self._server.end(how)
-            await asyncio.sleep(planned.lasts)
+            await lasting(planned.lasts)
             await self._server.start()
         struck.over = datetime.now(UTC)
 
@@ -115,7 +119,7 @@ class Fleet:
         if planned.blow in FREEZES:
             process.freeze()
             try:
-                await asyncio.sleep(planned.lasts)
+                await lasting(planned.lasts)
             finally:
                 process.thaw()
             return
@@ -124,12 +128,12 @@ class Fleet:
             await process.left(within=LEAVES_WITHIN)
         else:
             await process.kill()
-        await asyncio.sleep(planned.lasts)
+        await lasting(planned.lasts)
         await place.fill()
 
     async def _outage(self, seconds: float) -> None:
         await insistently(self._world.stop_listening)
-        await asyncio.sleep(seconds)
+        await lasting(seconds)
         await insistently(self._world.listen_again)
 
     def awake_since(self, moment: datetime) -> datetime | None:
@@ -140,13 +144,19 @@ class Fleet:
         return max((one.over for one in slept if one.over), default=moment)
 
 
+async def lasting(seconds: float) -> None:
+    """How long a blow lasts is the blow: nothing is waited for here that could come sooner."""
+    await asyncio.sleep(seconds)
+
+
 async def insistently(call: Callable[..., Awaitable[T]], *args: Any, **more: Any) -> T:
     """Calls the world's control until it answers; for calls that may be repeated."""
-    for number in range(TRIES):
+
+    async def answered() -> tuple[T] | None:
         try:
-            return await call(*args, **more)
+            return (await call(*args, **more),)
         except httpx.TransportError:
-            if number == TRIES - 1:
-                raise
-            await asyncio.sleep(0.2)
-    raise AssertionError("the last try returns or raises")
+            return None
+
+    (answer,) = await eventually(answered, within=ANSWERS_WITHIN)  # type: ignore[misc]
+    return answer

@@ -140,3 +140,22 @@ async def test_a_flood_of_refused_decisions_renews_the_history_and_the_next_one_
         assert ruling.taken, ruling.why
         record = (await surestep.recall(step_id)).worst
     assert record.state is State.CONFIRMED
+
+
+async def test_a_decision_in_the_middle_of_a_flood_is_answered_whatever_run_it_meets(
+    dev_clock, step_id, monkeypatch
+):
+    """The server refuses updates while a step that gets more and more signals renews itself."""
+    monkeypatch.setattr(workflows.settling, "EVENTS_LIMIT", 50)
+    charge = tool_for(Service([REQUEST_LOST]), looks=False, ask=True)
+    handle = dev_clock.client.get_workflow_handle(step_id)
+    async with dev_clock.working(charge) as surestep:
+        await surestep.start(step_id, charge(order="o-1"))
+        await dev_clock.reaches(step_id, State.UNKNOWN)
+        until = await dev_clock.now(step_id) + timedelta(days=200)
+        later = {"verdict": "keep_looking", "by": "bob", "until": until.isoformat()}
+        flood = [asyncio.create_task(handle.signal("decide", later)) for _ in range(300)]
+        ruling = await surestep.decide(step_id, "confirm", by="ann")
+        assert ruling.taken, ruling.why
+        assert (await surestep.recall(step_id)).state is State.CONFIRMED
+        await asyncio.gather(*flood, return_exceptions=True)  # those after the end find nobody
