@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from pydantic import ValidationError
 from temporalio import activity
-from temporalio.api.common.v1 import Payload, WorkflowExecution
+from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.workflowservice.v1 import GetWorkflowExecutionHistoryReverseRequest
@@ -103,21 +104,25 @@ class Examiner:
             return False
         (payload,) = signal.input.payloads
         said = payload.SerializeToString(deterministic=True)
-        if said not in self._read:
-            if len(self._read) >= READ_LIMIT:
-                self._read.clear()
-            self._read[said] = await self._decoded(payload)
-        return self._read[said] == decision
-
-    async def _decoded(self, payload: Payload) -> Decision | None:
         try:
-            (given,) = await self._client.data_converter.decode([payload])
-            read = (
-                Decision.model_validate_json if isinstance(given, str) else Decision.model_validate
-            )
-            return read(given)
-        except Exception:  # a payload can be anything; this one is no decision
-            return None
+            if said not in self._read:
+                (given,) = await self._client.data_converter.decode([payload])
+                if len(self._read) >= READ_LIMIT:
+                    self._read.clear()
+                self._read[said] = _decision(given)
+            return self._read[said] == decision
+        except Exception:  # a payload can be anything, and a codec can fail; not remembered
+            return False
+
+
+def _decision(given: object) -> Decision | None:
+    """None: it is no decision."""
+    try:
+        if isinstance(given, str):
+            return Decision.model_validate_json(given)
+        return Decision.model_validate(given)
+    except ValidationError:
+        return None
 
 
 def _time(event: HistoryEvent) -> datetime:

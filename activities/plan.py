@@ -20,6 +20,7 @@ from surestep.errors import InvalidArguments, InvalidStepId, SurestepError, Unkn
 from surestep.facts import UndoPlan
 from surestep.handle import StepHandle
 from surestep.identity import UNDO, check_name, check_step_id, undo_id
+from surestep.outage import OUTAGE
 from surestep.protocol import (
     NOTHING_SENT,
     PLAN,
@@ -149,7 +150,9 @@ class Planner:
         try:
             before = await StepHandle(self._client, step_id).submitted(ran.run_id)
             old = [self._normalised(action) for action in before.actions]
-        except Exception:  # it was no step of ours, or cannot be read any more
+        except Exception as error:  # it was no step of ours, or cannot be read any more
+            if isinstance(error, RPCError) and error.status in OUTAGE:
+                raise  # Temporal asks again: other content under one key must not pass unseen
             activity.logger.info("cannot compare %s with run %s", step_id, ran.run_id)
             return
         now = [ActionInput(tool=a.tool, name=a.name, arguments=a.arguments) for a in actions]

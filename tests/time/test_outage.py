@@ -20,7 +20,8 @@ async def test_a_day_of_refused_connections_is_sat_out_without_a_human(test_cloc
         await surestep.start(step_id, charge(order="o-1"))
         await test_clock.skip(step_id, DAY)
         record = await test_clock.record(step_id)
-        assert record.asked is None, "a human was asked about an action that was never sent"
+        told = "\n".join(f"{line.at} {line.text}" for line in record.log)
+        assert record.asked is None, f"asked about an action that was never sent\n{told}"
         service.fates = [ANSWERED]
         await test_clock.skip(step_id, DUE)
         outcome = await surestep.run(step_id, charge(order="o-1"))
