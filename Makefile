@@ -67,13 +67,14 @@ format: $(INSTALLED) ## format the code and apply the safe lint fixes
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 
-# uv resolves for every supported Python at once. Some of its markers say nothing to us and go:
-# Windows, where this Makefile does not run, and PyPy, which Temporal's SDK does not support.
+# uv resolves for every supported Python and system at once. What its markers say of Windows,
+# Emscripten and PyPy, where Temporal's SDK does not run, says nothing to us and goes.
 lock: ## recompile requirements.lock from pyproject.toml (ARGS=--upgrade for newer releases)
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install $(PIP_QUIET) 'uv>=0.9,<1'
 	build/lock/bin/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
 		--no-header --no-annotate --quiet --output-file requirements.lock $(ARGS)
-	sed -e "/ ; sys_platform == 'win32'$$/d" -e "/ ; .*os_name == 'nt'$$/d" -e "s/ ; .*platform_python_implementation != 'PyPy'$$//" \
+	sed -e "/ ; .*== 'win32'$$/d" -e "/ ; .*os_name == 'nt'$$/d" -e "/ ; .*== 'emscripten'$$/d" \
+		-e "s/ ; .*!= 'PyPy')*$$//" -e "s/ ; sys_platform != 'emscripten'$$//" \
 		requirements.lock > build/lock/requirements.lock
 	mv build/lock/requirements.lock requirements.lock
