@@ -42,3 +42,11 @@ def test_a_lost_prepare_is_repeated_and_a_lost_commit_is_not(printed):
     assert rows["pay/o-7/commit"] == ["confirmed", "1", "effects", "GET", "POST", "GET"]
     assert rows["pay/o-7b/prepare"][0] == "rejected"
     assert rows["pay/o-7b/commit"] == ["not_found", "0", "effects"]
+
+
+@pytest.mark.parametrize("framework", ["langgraph", "pydantic_ai"])
+def test_a_support_agent_with_surestep_refunds_once_and_then_writes_once(printed, framework):
+    lines = [" ".join(words) for words in printed(f"support_agent_{framework}.py")]
+    refund, mail = "refund 7781 2500", "mail ada Your 25.00 are on their way."
+    said = "Surestep: Refunded, and told."
+    assert lines == [f"without {said}", *[refund] * 2, *[mail] * 2, f"with {said}", refund, mail]
