@@ -12,11 +12,11 @@ PIP_QUIET := --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv demo test check format-check lint contracts types explore matrix chaos screenshots format lock
+.PHONY: help .venv demo test check format-check lint contracts types explore matrix chaos evidence screenshots format lock
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z.]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
-	@echo 'Variables: PYTHON=$(PYTHON) (interpreter), DEPTH=$(DEPTH) (explore), MINUTES=$(MINUTES) SEED=$(SEED) (chaos), ARGS="..." (demo, test, matrix, chaos, lock)'
+	@echo 'Variables: PYTHON=$(PYTHON) (interpreter), DEPTH=$(DEPTH) (explore), MINUTES=$(MINUTES) SEED=$(SEED) (chaos), ARGS="..." (demo, test, matrix, chaos, evidence, lock)'
 
 .venv: $(INSTALLED) ## create or refresh the environment from requirements.lock
 
@@ -58,6 +58,9 @@ matrix: $(INSTALLED) ## run every fault against every contract and write docs/ma
 # Without a SEED any plan; the last line tells which. ARGS=--plan prints it and does nothing.
 chaos: $(INSTALLED) ## kill, freeze and restart workers and server for MINUTES, then compare
 	$(BIN)/python -m tests.chaos --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+evidence: $(INSTALLED) ## run the published experiments and ours; write evidence/ and docs/evidence.md
+	$(BIN)/python -m tests.evidence $(ARGS)
 
 # The pictures are made by the tests that prove what they show; without a Chromium they fail.
 screenshots: $(INSTALLED) ## make the pictures of the Web UI for the docs anew

@@ -7,7 +7,19 @@ from contextlib import suppress
 
 import typer
 
-from surestep.cli import anomalies, check, decide, demo, keys, setup, show, start, undo, unresolved
+from surestep.cli import (
+    anomalies,
+    check,
+    decide,
+    demo,
+    keys,
+    report,
+    setup,
+    show,
+    start,
+    undo,
+    unresolved,
+)
 from surestep.cli import list as list_
 from surestep.cli.exits import epilog
 
@@ -27,6 +39,7 @@ app.command("unresolved", epilog=unresolved.EPILOG)(unresolved.unresolved)
 app.command("decide", epilog=decide.EPILOG)(decide.decide)
 app.command("undo", epilog=undo.EPILOG)(undo.undo)
 app.command("anomalies", epilog=anomalies.EPILOG)(anomalies.anomalies)
+app.command("report", epilog=report.EPILOG)(report.report)
 app.command("check", epilog=check.EPILOG)(check.check_tool)
 app.add_typer(keys.app, name="keys")
 app.command("setup", epilog=setup.EPILOG)(setup.setup)

@@ -16,6 +16,7 @@ from temporalio.service import RPCError
 from temporalio.worker import Worker, WorkerDeploymentConfig
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from activities.attend import Attendant
 from activities.examine import Examiner
 from activities.execute import Executor
 from activities.look import Observer
@@ -64,6 +65,7 @@ def build_worker(
     version    of a deployment; it gets work once an operator has made it current
     """
     observer = Observer(tools)
+    attendant = Attendant(client)
     notifier = notifier or Notifier()
     return Worker(
         client,
@@ -76,6 +78,8 @@ def build_worker(
             observer.fence,
             notifier.notify,
             Examiner(authority, client).examine,
+            attendant.enter,
+            attendant.attend,
         ],
         workflow_runner=workflow_runner(),
         graceful_shutdown_timeout=grace,

@@ -21,6 +21,8 @@ VERIFY: Final = "verify"
 FENCE: Final = "fence"
 EXAMINE: Final = "examine"
 NOTIFY: Final = "notify"
+ENTER: Final = "enter"
+ATTEND: Final = "attend"
 
 DECIDE: Final = "decide"
 NOT_TAKEN: Final = "NotTaken"
@@ -217,6 +219,13 @@ class SendReport(Value):
     receipt: Receipt | None = None
     retry_after: float | None = None
     before: Verification | None = None
+
+
+class EnterOrder(Value):
+    """The input of `enter`: a step that another workflow submits."""
+
+    step_id: str
+    step: StepInput
 
 
 class LookOrder(Value):

@@ -1,5 +1,6 @@
 """One call of a model: which step is meant by it, what must be known before, and the reply."""
 
+import time
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -7,7 +8,16 @@ from typing import Final
 
 from surestep.agents.conversation import Conversation
 from surestep.agents.ledger import Kept, RunLedger, content
-from surestep.agents.reply import REFUSED, Reply, pending, refused, settled, stopped, unfit
+from surestep.agents.reply import (
+    REFUSED,
+    STOPPED,
+    Reply,
+    pending,
+    refused,
+    settled,
+    stopped,
+    unfit,
+)
 from surestep.agents.scope import Scope
 from surestep.client import Surestep
 from surestep.errors import (
@@ -23,11 +33,10 @@ from surestep.handle import StepPending
 from surestep.outcome import Advice, StepOutcome
 from surestep.tool import Action
 
-# Somebody else can take a number first, for another call of the same run; not for ever.
-TRIES: Final = 50
-
 REPEATABLE: Final = (State.CONFIRMED, State.REJECTED, State.NOT_FOUND, State.COMPENSATED)
 """States after which a user may want the same once more: nothing is open about the first."""
+
+TOLD_AT_ONCE: Final = 20  # outcomes in one reply; a conversation that was cut may have lost more
 
 
 @dataclass(frozen=True)
@@ -48,29 +57,59 @@ class AgentCall:
         An equal call is the same intent, unless the user has spoken since its outcome was told.
         Before another call is sent, what the run did earlier is settled, and the model knows it.
         """
-        for _ in range(TRIES):
-            steps = await self.ledger.steps()
+        taken = ""
+        while True:
+            try:
+                steps = await self._steps()
+            except CannotConnect:
+                return refused("What this run has done cannot be looked up now.", Advice.WAIT)
+            # Of what was read just now: while this call waits, an equal one may take a number.
+            step_id = self.ledger.next_id(self.action.tool)
             equal = [one for one in steps if self._is(one)]
             if equal and not await self._told_before(equal[-1]):
-                return await self.reply_of(equal[-1].step_id)
+                return await self._attached(equal[-1].step_id)
             first = await self._what_comes_first(steps)
             if first:
                 return first
-            step_id = self.ledger.next_id(self.action.tool)
+            if step_id == taken:
+                raise StepConflict(step_id, [f"it is taken, and is no step of {self.scope.run}"])
             try:
                 return await self._performed(step_id)
             except StepConflict:
-                continue  # taken meanwhile, for another call
-        raise StepConflict(step_id, [f"it is taken, and is no step of run {self.scope.run}"])
+                taken = step_id  # meanwhile, for another call; then it is in the ledger now
 
     async def reply_of(self, step_id: str) -> Reply:
         """The reply of this step, whose id names the intent."""
         try:
-            return await self._performed(step_id)
+            return await self._attached(step_id)
         except StepConflict as conflict:
+            if not await self.surestep.handle(step_id).exists():
+                return refused(str(conflict), Advice.STOP)
             there = await self._found(step_id)
-            why = f"{conflict}. What was asked before under the same intent: {there.text}"
-            return refused(why, Advice.STOP)
+            why = f"{conflict} What became of what was asked before under the same intent:"
+            return refused(why, Advice.STOP, told=[there])
+
+    async def _steps(self) -> list[Kept]:
+        heard = (
+            f"{self.conversation.told_before} {self.conversation.told}" if self.conversation else ""
+        )
+        until = None if self.within is None else time.monotonic() + self.within.total_seconds()
+        return await self.ledger.steps(heard, until)
+
+    async def _attached(self, step_id: str) -> Reply:
+        """The reply of the step of an equal call. Raises StepConflict.
+
+        One that was ended from outside is started again, which is safe, unless the model was told
+        so and insists: then a person has the word, or the user.
+        """
+        if self._insists(step_id):
+            return await self._found(step_id)
+        return await self._performed(step_id)
+
+    def _insists(self, step_id: str) -> bool:
+        if self.conversation is None:
+            return self.ledger.settled_as(step_id) == STOPPED
+        return self.conversation.was_told_now(step_id, STOPPED)
 
     async def _performed(self, step_id: str) -> Reply:
         """Start the step, or attach to it. Raises StepConflict."""
@@ -100,8 +139,8 @@ class AgentCall:
             return pending(step_id, self.action.tool)
         except (InvalidArguments, InvalidStepId, UnknownTool) as error:
             reply = unfit(step_id, str(error))
-        except StepFailed as error:
-            return stopped(step_id, self.action.tool, str(error))
+        except StepFailed:
+            reply = stopped(step_id, self.action.tool)
         self.ledger.settle(step_id, reply.state)
         return reply
 
@@ -120,22 +159,26 @@ class AgentCall:
 
     async def _what_comes_first(self, steps: list[Kept]) -> Reply | None:
         """What is open from earlier turns, or was never told: nothing is sent before that."""
+        untold: list[Reply] = []
         for one in steps:
             if (one.tool, one.hash) in self.turn or self.ledger.is_under_way(one.step_id):
                 continue  # it is called beside this one, or by another conversation of the run
             if self._knows(one.step_id):
                 continue
             found = await self._found(one.step_id)
-            if self._knows(one.step_id):
-                continue
             if found.outcome is None and found.state != REFUSED:
-                return refused(f"An earlier action is not settled. {found.text}", found.advice)
-            self.ledger.tell(one.step_id, self._name)
-            return refused(
-                f"The tool {one.tool!r} was called before in this run, and you do not know its "
-                f"outcome: {found.text} If, knowing that, this call is still wanted, make it again."
-            )
-        return None
+                return refused("An earlier action is not settled:", found.advice, told=[found])
+            if not self._knows(one.step_id) and len(untold) < TOLD_AT_ONCE:
+                untold.append(found)
+        if not untold:
+            return None
+        for reply in untold:
+            self.ledger.tell(reply.step_id or "", self._name)
+        return refused(
+            "Earlier calls of this run have outcomes that you do not know. If this call is still "
+            "wanted, knowing them, make it again. They are:",
+            told=untold,
+        )
 
     def _knows(self, step_id: str) -> bool:
         """Whether the step has ended, and the model, or another conversation of the run, was told.
@@ -143,7 +186,7 @@ class AgentCall:
         What was told to this conversation must stand in it: it may have been lost in a restart.
         """
         state = self.ledger.settled_as(step_id)
-        if state is None:
+        if state is None or state == STOPPED:
             return False
         if self.conversation is None or self.conversation.was_told(step_id, state):
             return True

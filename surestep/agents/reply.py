@@ -1,8 +1,9 @@
 """What a tool call answers to the model, and to the framework around it."""
 
+from collections.abc import Iterable
 from typing import Final
 
-from surestep.agents.conversation import mark
+from surestep.agents.conversation import mark, unmarked
 from surestep.identity import canonical
 from surestep.outcome import Advice, StepOutcome
 from surestep.value import Value
@@ -48,7 +49,7 @@ def settled(outcome: StepOutcome) -> Reply:
         text = f"{text} Result: {cut}"
     state = outcome.state.value
     return Reply(
-        text=f"{text} {mark(outcome.step_id, state)}",
+        text=_marked(text, outcome.step_id, state),
         step_id=outcome.step_id,
         state=state,
         advice=outcome.advice,
@@ -63,30 +64,40 @@ def pending(step_id: str, tool: str) -> Reply:
         "call it again, by this or any other tool. Wait for the outcome."
     )
     return Reply(
-        text=f"{text} {mark(step_id, PENDING)}",
-        step_id=step_id,
-        state=PENDING,
-        advice=Advice.WAIT,
+        text=_marked(text, step_id, PENDING), step_id=step_id, state=PENDING, advice=Advice.WAIT
     )
 
 
-def refused(why: str, advice: Advice = Advice.FIX_AND_RESUBMIT) -> Reply:
-    """The reply to a call for which nothing was sent, and no step was started."""
-    return Reply(text=f"Nothing was sent for this call. {why}", state=REFUSED, advice=advice)
+def refused(
+    why: str, advice: Advice = Advice.FIX_AND_RESUBMIT, told: Iterable[Reply] = ()
+) -> Reply:
+    """The reply to a call for which nothing was sent, and no step was started.
+
+    told  replies of other steps that the model must know before
+    """
+    text = " ".join(
+        [unmarked(f"Nothing was sent for this call. {why}"), *(one.text for one in told)]
+    )
+    return Reply(text=text, state=REFUSED, advice=advice)
 
 
-def stopped(step_id: str, tool: str, why: str) -> Reply:
+def stopped(step_id: str, tool: str) -> Reply:
     """The reply of a step that was ended from outside, with no outcome."""
     text = (
-        f"Whether the action {tool!r} happened is not known: it was stopped by an operator. Do "
-        f"not call it again, by this or any other tool. ({why})"
+        f"Whether the action {tool!r} happened is not known: its step was ended from outside. Do "
+        "not call it again, by this or any other tool. A person must look at it."
     )
     return Reply(
-        text=f"{text} {mark(step_id, STOPPED)}", step_id=step_id, state=STOPPED, advice=Advice.STOP
+        text=_marked(text, step_id, STOPPED), step_id=step_id, state=STOPPED, advice=Advice.STOP
     )
 
 
 def unfit(step_id: str, why: str) -> Reply:
     """The reply of a step whose worker could not use the call, and so sent nothing."""
-    text = f"Nothing was sent for this call. {why} {mark(step_id, REFUSED)}"
+    text = _marked(f"Nothing was sent for this call. {why}", step_id, REFUSED)
     return Reply(text=text, step_id=step_id, state=REFUSED, advice=Advice.FIX_AND_RESUBMIT)
+
+
+def _marked(text: str, step_id: str, state: str) -> str:
+    """The text with the mark of its step, and with no other: a service may have written it."""
+    return f"{unmarked(text)} {mark(step_id, state)}"
