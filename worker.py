@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
@@ -29,6 +30,7 @@ from surestep.notification.channel import Channels
 from surestep.outage import Outage
 from surestep.protocol import TASK_QUEUE
 from surestep.settings import Settings
+from surestep.signature import load_private
 from surestep.tool import Tools
 from surestep.toolbox import load_tools
 from workflows.agent_step import AgentStep
@@ -55,6 +57,7 @@ def build_worker(
     grace: timedelta = timedelta(seconds=60),
     notifier: Notifier | None = None,
     authority: Authority | None = None,
+    signing_key: Ed25519PrivateKey | None = None,
     version: WorkerDeploymentVersion | None = None,
 ) -> Worker:
     """A worker that knows `tools`.
@@ -62,22 +65,24 @@ def build_worker(
     grace      how long a stop waits for an attempt in flight
     notifier   who tells people; None: nobody is told
     authority  who may decide; None: whoever can reach the cluster
+    signing_key  with which the worker signs what it tells a step by a notice
     version    of a deployment; it gets work once an operator has made it current
     """
     observer = Observer(tools)
+    notifier, examiner = notifier or Notifier(), Examiner(authority, client)
     attendant = Attendant(client)
-    notifier = notifier or Notifier()
     return Worker(
         client,
         task_queue=task_queue,
         workflows=WORKFLOWS,
         activities=[
-            Planner(tools, client, notifies=notifier.tells).plan,
-            Executor(tools).execute,
+            Planner(tools, client, notifies=notifier.tells, authority=authority).plan,
+            Executor(tools, signing_key).execute,
             observer.verify,
             observer.fence,
             notifier.notify,
-            Examiner(authority, client).examine,
+            examiner.examine,
+            examiner.examine_notice,
             attendant.enter,
             attendant.attend,
         ],
@@ -127,6 +132,7 @@ async def serve() -> None:
             grace=settings.grace,
             notifier=Notifier(channels, ui_url=connected.ui_url),
             authority=authority,
+            signing_key=_signing_key(settings) if authority else None,
             version=_version(settings),
         )
         await stack.enter_async_context(worker)
@@ -160,6 +166,17 @@ def _authority(settings: Settings, tools: Tools) -> Authority | None:
     for name in sorted(authority.unknown_tools({tool.name for tool in tools})):
         logger.warning("%s names the tool %s, unknown here", settings.decision_keys, name)
     return authority
+
+
+def _signing_key(settings: Settings) -> Ed25519PrivateKey | None:
+    """For the answers that only a notice can bring to a step, after an outage of the server."""
+    if settings.signing_key is None:
+        logger.info(
+            "a blind service's answer that an outage of the server cut off will not count, and a "
+            "person is asked: SURESTEP_SIGNING_KEY is not set"
+        )
+        return None
+    return load_private(settings.signing_key)
 
 
 async def _tell_of_outages(client: Client) -> None:

@@ -1,4 +1,4 @@
-"""`examine`: who made a decision, and when it was received."""
+"""`examine`: who made a decision, and when it was received; and whether a notice counts."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -16,8 +16,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from surestep.authority import Authority
 from surestep.decision import Decision
 from surestep.outage import OUTAGE
-from surestep.protocol import DECIDE, EXAMINE
-from surestep.questions import Examined, ExamineOrder
+from surestep.protocol import DECIDE, EXAMINE, EXAMINE_NOTICE
+from surestep.questions import Examined, ExamineOrder, NoticeExamined, NoticeOrder
 
 # One page, and so one call, however long the history is. Whatever lies further back has been
 # buried by hundreds of other messages, and counts as received when it is examined.
@@ -53,6 +53,12 @@ class Examiner:
         if self._authority is None:
             return Examined(at=at, now=now)
         return self._authority.examine(order, at=at, now=now)
+
+    @activity.defn(name=EXAMINE_NOTICE)
+    async def examine_notice(self, order: NoticeOrder) -> NoticeExamined:
+        """Whether a notice counts. Without an authority, every one does."""
+        objection = self._authority.object_to(order) if self._authority else None
+        return NoticeExamined(now=max(datetime.now(UTC), order.now), objection=objection)
 
     async def _newest_events(self) -> Sequence[HistoryEvent]:
         """The run's newest events, the last first."""

@@ -4,6 +4,7 @@ import asyncio
 import time
 from datetime import UTC, datetime, timedelta
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from temporalio import activity
 
 from activities.bounds import bounded, log_failure
@@ -21,8 +22,10 @@ from surestep.tool import Accepted, Call, Tool, Tools
 class Executor:
     """Sends. Nothing else in Surestep does."""
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: Tools, signing_key: Ed25519PrivateKey | None = None) -> None:
+        """`signing_key`: for what must be told by a notice where notices must be signed."""
         self._tools = tools
+        self._signing_key = signing_key
 
     @activity.defn(name=EXECUTE)
     async def execute(self, order: SendOrder) -> SendReport:
@@ -52,7 +55,7 @@ class Executor:
         report = await undeterred(sending, lambda: beats.unheard and tool.verify_with is None)
         if button := pressed():
             report = report.model_copy(update={"why": _also(report.why, f"{button} meanwhile")})
-        await hand_over(report, tool, order)
+        await hand_over(report, tool, order, self._signing_key)
         return report
 
 

@@ -9,12 +9,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from temporalio import activity
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.mark import AWAY, is_completed, is_wanted
 from surestep.evidence import Sending
+from surestep.notice import Notice
 from surestep.protocol import NOTICE, SendOrder, SendReport
+from surestep.signature import sign_notice
 from surestep.tool import Tool
 
 AGAIN = timedelta(seconds=1)
@@ -23,14 +26,16 @@ AGAIN = timedelta(seconds=1)
 _under_way: set[asyncio.Task[None]] = set()
 
 
-async def hand_over(report: SendReport, tool: Tool, order: SendOrder) -> None:
+async def hand_over(
+    report: SendReport, tool: Tool, order: SendOrder, key: Ed25519PrivateKey | None
+) -> None:
     """Returns once the server waits for the report, or the step has it in another way.
 
     It goes on by itself where the activity is cut off meanwhile.
     """
     if not _is_the_only_proof(report, tool):
         return
-    task = asyncio.create_task(_told(report, order))
+    task = asyncio.create_task(_told(report, order, key))
     _under_way.add(task)
     task.add_done_callback(_under_way.discard)
     try:
@@ -47,13 +52,13 @@ def _is_the_only_proof(report: SendReport, tool: Tool) -> bool:
     return report.outcome is Sending.REFUSED
 
 
-async def _told(report: SendReport, order: SendOrder) -> None:
+async def _told(report: SendReport, order: SendOrder, key: Ed25519PrivateKey | None) -> None:
     try:
         wanted = await _insist(is_wanted)
         if wanted and _is_given_up():
             wanted = await _insist(lambda: is_completed(report))
         if not wanted:
-            await _insist(lambda: _notice(report, order))
+            await _insist(lambda: _notice(report, order, key))
     except Exception:
         activity.logger.warning("nobody hears how %s ended", order.key, exc_info=True)
 
@@ -75,15 +80,16 @@ async def _insist(call: Callable[[], Awaitable[bool]]) -> bool:
             await asyncio.sleep(AGAIN.total_seconds())
 
 
-async def _notice(report: SendReport, order: SendOrder) -> bool:
+async def _notice(report: SendReport, order: SendOrder, key: Ed25519PrivateKey | None) -> bool:
     receipt = report.receipt
-    message = {
-        "key": order.key,
-        "happened": report.outcome is Sending.ANSWERED,
-        "id": receipt.id if receipt else None,
-        "status": receipt.status if receipt else None,
-        "why": report.why,
-    }
+    said = Notice(
+        key=order.key,
+        happened=report.outcome is Sending.ANSWERED,
+        id=receipt.id if receipt else None,
+        status=receipt.status if receipt else None,
+        why=report.why,
+    )
+    message = sign_notice(said, key) if key else said
     step_id = activity.info().workflow_id
     assert step_id  # noqa: S101 - no step, no order
     try:

@@ -16,10 +16,18 @@ from temporalio.client import (
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from surestep.errors import InvalidArguments, InvalidStepId, SurestepError, UnknownTool
+from activities.consent import refuse_unless_signed
+from surestep.authority import Authority
+from surestep.errors import (
+    InvalidArguments,
+    InvalidStepId,
+    NotSigned,
+    SurestepError,
+    UnknownTool,
+)
 from surestep.facts import UndoPlan
 from surestep.handle import StepHandle
-from surestep.identity import UNDO, check_name, check_step_id, undo_id
+from surestep.identity import UNDO, UNDO_SUFFIX, check_name, check_step_id, undo_id
 from surestep.outage import OUTAGE
 from surestep.protocol import (
     NOTHING_SENT,
@@ -47,9 +55,17 @@ ASKED_AGAIN = timedelta(minutes=1)
 class Planner:
     """Runs as a local activity: its answer is in the history before anything is dispatched (R1)."""
 
-    def __init__(self, tools: Tools, client: Client, *, notifies: bool = False) -> None:
+    def __init__(
+        self,
+        tools: Tools,
+        client: Client,
+        *,
+        notifies: bool = False,
+        authority: Authority | None = None,
+    ) -> None:
         self._tools = tools
         self._client = client
+        self._authority = authority
         self._notifies = notifies
         self._visible = False
         self._asked = -ASKED_AGAIN.total_seconds()
@@ -60,7 +76,9 @@ class Planner:
         try:
             actions = tuple(self._planned(action, order) for action in order.actions)
             _distinct([action.name for action in actions])
-        except (InvalidArguments, InvalidStepId, UnknownTool) as error:
+            if self._authority and order.undoes and actions:
+                await self._refuse_unless_signed(self._authority, order.undoes, actions[0], order)
+        except (InvalidArguments, InvalidStepId, UnknownTool, NotSigned) as error:
             raise _unusable(error) from None
         earlier, visible = await asyncio.gather(self._earlier(order, actions), self._registered())
         run_id = activity.info().workflow_run_id or ""
@@ -95,6 +113,20 @@ class Planner:
             subject=order.undoes.receipt if order.undoes else None,
             undo=_undo(tool),
             recognised=tool.recognised(made.arguments),
+        )
+
+    async def _refuse_unless_signed(
+        self, authority: Authority, undoes: Undoes, undo: PlannedAction, order: PlanOrder
+    ) -> None:
+        undone = self._tools[undo.tool.removesuffix(UNDO_SUFFIX)]
+        await refuse_unless_signed(
+            undoes,
+            authority,
+            self._client,
+            tool=undone.name,
+            effect=undone.contract.effect,
+            input_hash=undo.input_hash,
+            at=order.started,
         )
 
     async def _earlier(

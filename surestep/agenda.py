@@ -18,6 +18,8 @@ def next_look(record: Facts) -> datetime | None:
     looks, first = record.looks, record.doubt.at
     if looks.count == 0 or looks.at is None or looks.started is None:
         return max(first, record.not_before or first) if record.accepted else first
+    if record.hinted and record.hinted > looks.started:
+        return record.hinted
     if looks.misses and not looks.failures:
         return looks.at + AGAIN
     at = looks.at + backoff(looks.count, _look_cap(record, looks.at - first))
@@ -65,11 +67,13 @@ def ask_at(record: Facts) -> datetime | None:
 
 
 def overdue_at(record: Facts) -> datetime | None:
-    """When somebody else is told that the question still stands; None: never, or told already."""
-    limit = record.contract.overdue_after
-    if record.asked is None or record.overdue or limit is None:
+    """When somebody else is told that the question still stands, or that what was decided is not
+    carried out; None: never, or told already."""
+    limit, decision = record.contract.overdue_after, record.decision
+    since = decision.at if decision else record.asked
+    if since is None or record.overdue or limit is None:
         return None
-    return record.asked + limit
+    return since + limit
 
 
 def backoff(failures: int, cap: timedelta) -> timedelta:

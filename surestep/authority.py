@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, InstanceOf, ValidationError, model_
 from surestep.contract import Effect
 from surestep.decision import Decision, Verdict
 from surestep.errors import SurestepError
-from surestep.questions import Examined, ExamineOrder
+from surestep.questions import Examined, ExamineOrder, NoticeOrder
 from surestep.signature import fingerprint, fits, read_public, unsaid
 from surestep.value import Value
 
@@ -83,10 +83,18 @@ class Person(Value):
     known_as: tuple[Name, ...] = ()
 
 
+class Source(Value):
+    """Whoever passes on what services say by themselves; `tools`: about which, None: all."""
+
+    keys: Annotated[tuple[PublicKey, ...], Field(min_length=1)]
+    tools: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
+
+
 class Authority(Value):
-    """Whose decisions count, and which."""
+    """Whose decisions count, and which; and whose notices."""
 
     people: Annotated[dict[Name, Person], Field(min_length=1)]
+    sources: dict[Name, Source] = Field(default_factory=dict)
     two_people: tuple[Pairing, ...] = ()
     requester_may_approve: bool = False
     longest_age: Seconds = timedelta(hours=1)
@@ -94,8 +102,10 @@ class Authority(Value):
     @model_validator(mode="after")
     def _people_are_different(self) -> Self:
         owners: dict[str, str] = {}
-        for name, person in self.people.items():
-            for key in person.keys:
+        named = [(name, person.keys) for name, person in self.people.items()]
+        named += [(name, source.keys) for name, source in self.sources.items()]
+        for name, keys in named:
+            for key in keys:
                 other = owners.setdefault(fingerprint(key), name)
                 if other != name:
                     raise ValueError(f"{other} and {name} have the same key: give each their own")
@@ -122,7 +132,8 @@ class Authority(Value):
     def unknown_tools(self, known: set[str]) -> set[str]:
         """Tools that the file names and nobody else knows: perhaps misspelt."""
         scopes = [*self.two_people, *(one for person in self.people.values() for one in person.may)]
-        return {tool for scope in scopes for tool in scope.tools or ()} - known
+        named = [one.tools for one in scopes] + [one.tools for one in self.sources.values()]
+        return {tool for tools in named for tool in tools or ()} - known
 
     def examine(self, order: ExamineOrder, *, at: datetime, now: datetime) -> Examined:
         """Whether the decision, which was received `at`, may be taken; if not, why not."""
@@ -132,6 +143,24 @@ class Authority(Value):
             why = self._unentitled(name, order)
         another = bool(name) and why is None and self._needs_another(order)
         return Examined(at=at, now=now, by=name, objection=why, needs_another=another)
+
+    def object_to(self, order: NoticeOrder) -> str | None:
+        """Why a notice says nothing; None: it counts."""
+        notice = order.notice
+        if not notice.signed_by or not notice.signature:
+            return "it is not signed, and only signed notices count here"
+        for name, source in self.sources.items():
+            for key in source.keys:
+                if fingerprint(key) != notice.signed_by:
+                    continue
+                if not fits(notice, key):
+                    return f"it is forged or was changed: {name}'s signature does not fit it"
+                if notice.key not in order.keys:
+                    return f"it is signed for {notice.key[:80]}, which is no key of this action"
+                if source.tools is not None and order.tool not in source.tools:
+                    return f"{name} may not speak about {order.tool}"
+                return None
+        return f"no source here has the key {notice.signed_by[:40]!r}"
 
     def _author(self, decision: Decision) -> tuple[str | None, str | None]:
         """Whose signature the decision carries, or why nobody's."""
@@ -231,7 +260,7 @@ def _complaint(detail: Any) -> str:
     cause = detail.get("ctx", {}).get("error")
     what = str(cause or detail["msg"])
     if detail["type"] == "extra_forbidden":
-        models = (Authority, Person, Scope)
+        models = (Authority, Person, Scope, Source)
         names = [name for model in models for name in model.model_fields]
         nearest = get_close_matches(str(detail["loc"][-1]), names, n=1)
         known = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(names)}"

@@ -16,7 +16,27 @@ def needs_approval(record: Facts, now: datetime) -> bool:
         return False
     if record.decision and record.decision.verdict is Verdict.RETRY:
         return retry_lapsed(record, now)
-    return record.approval is None or now >= record.approval.at + rule.valid
+    approval = record.approval
+    if approval is None or (approval.expires and now >= approval.expires):
+        return True
+    return now >= approval.at + rule.valid
+
+
+def said_until(record: Facts) -> datetime | None:
+    """From when on what a human has said, and nobody has carried out, says nothing; None: never."""
+    if record.decision:
+        return record.decision.expires
+    return record.undo_until if record.undo_asked else None
+
+
+def send_before(record: Facts) -> datetime | None:
+    """Until when a send that rests on a human's word must begin; None: it rests on none."""
+    if record.spent == 0 and record.begin_by:
+        return record.begin_by
+    if record.decision and record.decision.verdict is Verdict.RETRY:
+        return record.decision.expires
+    approval = record.approval if record.needs_approval and record.doubt is None else None
+    return approval.expires if approval else None
 
 
 def retry_lapsed(record: Facts, now: datetime) -> bool:

@@ -35,12 +35,14 @@ class Decision(Value):
     action            the actionId, or the action's name within the step
     by, note          who and why; recorded as claimed, unless the decision is signed
     id                applied once; a second decision of the same id changes nothing
-    version           the record version that the human saw; an older one is refused as stale
-    input_hash        the arguments that the human saw; `approve` needs this or the version
+    version           the record version that the human saw; an older one is refused as stale, and
+                      what sends, or settles for good, is refused without one
+    input_hash        the arguments that the human saw
     receipt_id        with `confirm`: the service's own id of the effect
     until             with `keep_looking`: when a human is asked again
     accept_duplicate  with `retry`: go on even where no lookup can rule out a first effect
-    made_at, expires  when it was made, and from when on it says nothing any more
+    made_at, expires  when it was made, and from when on it says nothing any more, also where it
+                      was taken and has not been carried out
     key, signature    whose key signed it, and the Ed25519 signature in base64 (docs/security.md)
     at                set on receipt
     """
@@ -90,12 +92,17 @@ class Approval(Value):
 
     by: str
     at: AwareDatetime
+    expires: AwareDatetime | None = None
 
 
 class Ruling(Value):
-    """Whether a decision was taken, and in what words to say so."""
+    """Whether a decision was taken, and in what words to say so.
+
+    block  what to send instead, once one has looked, where only the version is missing
+    """
 
     taken: bool
     why: str
     version: int
     state: str
+    block: str | None = None

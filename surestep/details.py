@@ -79,7 +79,7 @@ def _refusals(records: Sequence[Facts]) -> list[str]:
 
 def _is_refusal(line: Line) -> bool:
     """A service's words can say the same; lines that hold them begin in their own way."""
-    if line.text.startswith("a decision could not be read: "):
+    if line.text.startswith(("a decision could not be read: ", "a notice does not count: ")):
         return True
     return bool(REFUSAL.search(line.text)) and not line.text.startswith(OTHERS_WORDS)
 

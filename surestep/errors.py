@@ -15,6 +15,7 @@ SurestepError
 ├── StepFailed          the step ended without an outcome
 ├── NoSuchStep          there is no step of this id
 ├── NothingToUndo       the action is not confirmed, or has no undo
+├── NotSigned           in signed mode, nobody who may has signed it; nothing was sent
 └── CannotConnect       no Temporal server answers
 
 An exception that `execute` raises and that is not a `Definite` is ambiguous, whatever it is.
@@ -93,6 +94,14 @@ class NoSuchStep(SurestepError):
 
 class NothingToUndo(SurestepError):
     """The action is not confirmed, or cannot be undone (R15)."""
+
+
+ANOTHER = "one more person must sign the same"
+"""Part of the message of NotSigned where only that is missing."""
+
+
+class NotSigned(SurestepError):
+    """Decisions must be signed here, and this one is not as it must be; the message says why."""
 
 
 class CannotConnect(SurestepError):

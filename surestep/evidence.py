@@ -70,9 +70,8 @@ class Verification(Value):
             effect = f"an effect under our key{f', {ids},' if ids else ''}"
             return f"{effect} differs: {', '.join(self.differs)}"
         if self.holds:
-            return (
-                f"holds: {', '.join(self.holds)}; missing: {', '.join(self.missing) or 'nothing'}"
-            )
+            missing = ", ".join(self.missing) or "nothing"
+            return f"holds: {', '.join(self.holds)}; missing: {missing}"
         return None
 
 
@@ -108,16 +107,14 @@ def unknown(
 
 def pending(why: str, receipt: Receipt | None = None) -> Verification:
     """The service holds our request and has not decided yet."""
-    return Verification(
-        finding=Finding.PENDING, why=why, matches=(receipt,) if receipt is not None else ()
-    )
+    matches = (receipt,) if receipt is not None else ()
+    return Verification(finding=Finding.PENDING, why=why, matches=matches)
 
 
 def rejected(why: str, receipt: Receipt | None = None) -> Verification:
     """The service holds our request and decided against it; nothing was applied."""
-    return Verification(
-        finding=Finding.REJECTED, why=why, matches=(receipt,) if receipt is not None else ()
-    )
+    matches = (receipt,) if receipt is not None else ()
+    return Verification(finding=Finding.REJECTED, why=why, matches=matches)
 
 
 class Sending(StrEnum):
@@ -186,6 +183,14 @@ class Noticed(Value):
     why: str = ""
 
 
+class Hinted(Value):
+    """A notice that does not count, because nobody who may has signed it. `why`: in words."""
+
+    kind: Literal["hinted"] = "hinted"
+    at: AwareDatetime
+    why: str
+
+
 class Fenced(Value):
     """The answer of the receiver to the request to refuse this action from now on."""
 
@@ -208,6 +213,13 @@ class Decided(Value):
     decision: Decision
     objection: str | None = None
     needs_another: bool = False
+
+
+class Lapsed(Value):
+    """A decision that was taken has expired before it could be carried out."""
+
+    kind: Literal["lapsed"] = "lapsed"
+    at: AwareDatetime
 
 
 class Unreadable(Value):
@@ -273,8 +285,10 @@ Evidence = Annotated[
     | Attempted
     | Looked
     | Noticed
+    | Hinted
     | Fenced
     | Decided
+    | Lapsed
     | Unreadable
     | CancelRequested
     | Asked

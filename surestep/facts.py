@@ -113,12 +113,14 @@ class Facts(Value):
     stop         why nothing more may be sent
     subject      the confirmed effect that this action undoes
     before       what a look right before the first send saw
+    hinted       when something that does not count was a reason to look
     told         the targets through which people have been told of the open question
     overdue      since when the open question has stood for too long
     patient_until  a human said to keep looking, and is not asked before
     agreed       decisions that one more person must agree to
     left         a human said that nobody will ever know
-    undo_asked   who wants the confirmed effect undone
+    undo_asked   who wants the confirmed effect undone; it must begin before `undo_until`
+    begin_by     from when on an undo that was never sent is not begun any more
     """
 
     action_id: str
@@ -158,6 +160,7 @@ class Facts(Value):
     confirmation: Receipt | None = None
     confirmed_by: str | None = None
     looks: Looks = Looks()
+    hinted: AwareDatetime | None = None
     before: Verification | None = None
     stop: str | None = None
     asked: AwareDatetime | None = None
@@ -169,6 +172,8 @@ class Facts(Value):
     agreed: tuple[Agreement, ...] = ()
     left: str | None = None
     undo_asked: str | None = None
+    undo_until: AwareDatetime | None = None
+    begin_by: AwareDatetime | None = None
     decision: Decision | None = None
     decided: tuple[str, ...] = ()
     refused_decisions: int = 0

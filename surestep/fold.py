@@ -1,6 +1,6 @@
 """How each kind of evidence changes a record. Pure; what follows from it is `surestep.policy`."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from surestep import evidence as ev
@@ -11,13 +11,14 @@ from surestep.decision import Approval, Decision, Verdict
 from surestep.evidence import Evidence, Receipt, Sending, State
 from surestep.facts import RESPONSE, Agreement, Facts, Looks
 from surestep.knowledge import NOBODY_ASKED, in_doubt, know, named, pause
-from surestep.ruling import rule
+from surestep.ruling import IDS_LIMIT, rule
 from surestep.sightings import fenced, looked, noticed
 
 # What humans saw of an earlier run must not look like an answer to this one.
 VERSIONS_OF_A_RUN = 1000
-IDS_LIMIT = 50  # decision ids remembered
-REFUSALS_LIMIT = 10  # refused decisions told one by one
+REFUSALS_LIMIT = 10  # what was refused is told one by one
+NO_ANSWER = "nobody has answered"
+HINTS_APART = timedelta(minutes=1)  # so that a flood of them is no flood of lookups
 
 
 def fold(record: Facts, evidence: Evidence) -> Facts:
@@ -33,12 +34,16 @@ def fold(record: Facts, evidence: Evidence) -> Facts:
             return looked(record, evidence)
         case ev.Noticed():
             return noticed(record, evidence)
+        case ev.Hinted():
+            return _hinted(record, evidence)
         case ev.Fenced():
             return fenced(record, evidence)
         case ev.Decided():
             return _decided(record, evidence)
         case ev.Unreadable(at=at, why=why):
             return _refused(record, at, f"a decision could not be read: {why}")
+        case ev.Lapsed(at=at):
+            return _lapsed(record, at)
         case ev.CancelRequested():
             return _cancel_requested(record, evidence)
         case ev.Asked(at=at, why=why):
@@ -49,7 +54,8 @@ def fold(record: Facts, evidence: Evidence) -> Facts:
             everybody = tuple(dict.fromkeys((*record.told, *told)))
             return know(record, at, why, news=False, told=everybody)
         case ev.Escalated(at=at):
-            return know(record, at, "overdue: nobody has answered", news=False, overdue=at)
+            said = "what was decided is not carried out" if record.decision else NO_ANSWER
+            return know(record, at, f"overdue: {said}", news=False, overdue=at)
         case ev.Compensated(at=at, receipt=receipt):
             closed = ev.Closed(at=at, state=State.COMPENSATED, why="undone by the action's undo")
             return know(record, at, f"undone{named(receipt)}", closed=closed)
@@ -153,7 +159,9 @@ def _decided(record: Facts, evidence: ev.Decided) -> Facts:
         agreed = (*record.agreed, Agreement.of(decision, decision.author, record.version))
         text = f"{said}{note}; one more person must agree"
         return know(record, at, text, news=False, agreed=agreed[-IDS_LIMIT:], **changes)
-    return know(record, at, f"{said}{note}", agreed=(), **changes, **_obeyed(record, decision, at))
+    again = decision.verdict is Verdict.KEEP_LOOKING and decision.until == record.patient_until
+    changes |= {"agreed": (), **_obeyed(record, decision, at)}
+    return know(record, at, f"{said}{note}", quiet=again, **changes)
 
 
 def _obeyed(record: Facts, decision: Decision, at: datetime) -> dict[str, Any]:
@@ -166,9 +174,9 @@ def _obeyed(record: Facts, decision: Decision, at: datetime) -> dict[str, Any]:
         case Verdict.LEAVE_UNKNOWN:
             return {"left": f"left unknown by {decision.author}", "decision": None}
         case Verdict.UNDO:
-            return {"undo_asked": decision.author}
+            return {"undo_asked": decision.author, "undo_until": decision.expires}
         case Verdict.APPROVE:
-            approval = Approval(by=decision.author, at=at)
+            approval = Approval(by=decision.author, at=at, expires=decision.expires)
             return {"approval": approval, "asked": None, "overdue": None}
         case Verdict.REFUSE:
             return {"stop": f"refused by {decision.author}"}
@@ -177,14 +185,35 @@ def _obeyed(record: Facts, decision: Decision, at: datetime) -> dict[str, Any]:
         case _:
             # Looking starts afresh: what was seen before the decision does not count.
             looks = Looks(total=record.looks.total)
-            return {"decision": decision.model_copy(update={"at": at}), "looks": looks}
+            told = decision.model_copy(update={"at": at})
+            return {"decision": told, "looks": looks, "overdue": None}
+
+
+def _lapsed(record: Facts, at: datetime) -> Facts:
+    """What a human said, and nobody could carry out in time, says nothing any more."""
+    if record.decision:
+        said = f"the decision of {record.decision.author} to {record.decision.verdict}"
+        changes: dict[str, Any] = {"decision": None, **NOBODY_ASKED}
+    else:
+        said = f"the decision of {record.undo_asked} to undo"
+        changes = {"undo_asked": None, "undo_until": None}
+    return know(record, at, f"{said} was not carried out: it expired before it could be", **changes)
+
+
+def _hinted(record: Facts, evidence: ev.Hinted) -> Facts:
+    """It changes nothing, and is a reason to look where the last look is some time ago."""
+    known = _refused(record, evidence.at, f"a notice does not count: {evidence.why}")
+    looked = record.looks.started
+    if record.doubt is None or (looked and evidence.at < looked + HINTS_APART):
+        return known
+    return known.model_copy(update={"hinted": evidence.at})
 
 
 def _refused(record: Facts, at: datetime, text: str) -> Facts:
     """A decision that changes nothing, not even the version that another human has seen."""
     count = record.refused_decisions + 1
     if count > REFUSALS_LIMIT:
-        text = "more decisions were refused"
+        text = "more was refused"
     known = know(record, at, text, refused_decisions=count)
     return known.model_copy(update={"version": record.version})
 
@@ -195,7 +224,9 @@ def _cancel_requested(record: Facts, evidence: ev.CancelRequested) -> Facts:
     late = record.doubt or record.in_flight or record.confirmation
     text = f"{evidence.why}; too late to stop what may have left" if late else evidence.why
     changes: dict[str, Any] = {"stop": evidence.why}
-    if record.decision and record.decision.verdict is Verdict.RETRY:
+    dropped = record.decision is not None and record.decision.verdict is Verdict.RETRY
+    if dropped:
         text += "; the decision to retry was not carried out"
         changes |= {"decision": None, "asked": None}
-    return know(record, evidence.at, text, **changes)
+    # It makes no answer wrong: what it forbids is refused, and the rest holds as before.
+    return know(record, evidence.at, text, news=dropped, **changes)

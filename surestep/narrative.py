@@ -3,11 +3,12 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from shlex import quote
 
 from surestep.agenda import next_look, overdue_at
 from surestep.consent import awaits_approval
 from surestep.contract import Effect
-from surestep.decision import HOW_YOU_KNOW, SERVICE_ID, YOUR_NAME, Verdict
+from surestep.decision import HOW_YOU_KNOW, SERVICE_ID, YOUR_NAME, Decision, Verdict
 from surestep.evidence import Finding, State
 from surestep.facts import Facts
 from surestep.policy import next_watch
@@ -93,7 +94,8 @@ def happened(record: Facts) -> str:
     parts = [f"{when(told[-1].at)}: {told[-1].text}"] if told else []
     if record.decision:
         author, verdict = record.decision.author, record.decision.verdict
-        parts.append(f"{author} decided to {verdict}; it is not carried out yet")
+        late = f", overdue since {when(record.overdue)}" if record.overdue else ""
+        parts.append(f"{author} decided to {verdict}; it is not carried out yet{late}")
     elif record.asked:
         late = f", overdue since {when(record.overdue)}" if record.overdue else ""
         parts.append(f"{record.asked_why}; a human is asked since {when(record.asked)}{late}")
@@ -179,13 +181,20 @@ def decision_json(record: Facts, verdict: Verdict, now: datetime) -> str:
     return json.dumps({**said, "by": YOUR_NAME, "note": HOW_YOU_KNOW})
 
 
-def decision_command(step_id: str, record: Facts, verdict: Verdict) -> str:
-    """The command that decides, ready to paste."""
+def decision_command(
+    step_id: str, record: Facts, verdict: Verdict, said: Decision | None = None
+) -> str:
+    """The command that decides, ready to paste; `said`: what was typed already."""
+    note = said.note if said and said.note else HOW_YOU_KNOW
+    name = said.receipt_id if said else SERVICE_ID
     more = {
-        Verdict.CONFIRM: " --id SERVICE-ID",
+        Verdict.CONFIRM: f" --id {quote(name)}" if name else "",
         Verdict.KEEP_LOOKING: " --until 24h",
     }.get(verdict, "")
+    if said and said.accept_duplicate:
+        more += " --accept-duplicate"
+    told = f'"{note}"' if note.replace(" ", "").isalnum() else quote(note)
     return (
         f"python starter.py decide {step_id}/{record.name} {verdict.value} "
-        f'--version {record.version} --note "HOW YOU KNOW"{more}'
+        f"--version {record.version} --note {told}{more}"
     )

@@ -1,17 +1,19 @@
 """What people and services do with steps: list them, decide, undo, pass on a notice."""
 
 import time
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from pydantic import ValidationError
-from temporalio.client import Client, WorkflowExecution
+from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from surestep import visibility
 from surestep.answer import answer_to
 from surestep.decision import Decision, Ruling, Verdict
+from surestep.effect import confirmed_effect, watches
 from surestep.entrance import CLOSED_WITHOUT_OUTCOME, Entrance
 from surestep.errors import (
     InvalidArguments,
@@ -19,10 +21,11 @@ from surestep.errors import (
     NothingToUndo,
     describe_validation,
 )
-from surestep.evidence import Receipt, State
+from surestep.evidence import State
 from surestep.handle import StepHandle
 from surestep.identity import UNDO, UNDO_SUFFIX, undo_id, watched_step
 from surestep.narrative import when
+from surestep.notice import Notice
 from surestep.outage import told_as
 from surestep.outcome import StepOutcome
 from surestep.protocol import (
@@ -38,6 +41,9 @@ from surestep.protocol import (
     Undoes,
 )
 from surestep.summary import StepSummary, summarise
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 ORPHANED = "orphaned"
 
@@ -130,17 +136,31 @@ class Operator:
         return Ruling(taken=False, why=why, version=0, state=one.state.value)
 
     async def notice(
-        self, step_id: str, key: str, *, happened: bool = True, id: str | None = None, why: str = ""
+        self,
+        step_id: str,
+        key: str,
+        *,
+        happened: bool = True,
+        id: str | None = None,
+        why: str = "",
+        sign: "Ed25519PrivateKey | None" = None,
     ) -> bool:
         """Pass on what the service said by itself, for instance from a webhook's handler.
 
+        sign  in signed mode, the private key of one of the policy's `sources`; a notice that is
+              not signed by one of them confirms nothing there, and is a reason to look
+
         Of an ended step, its watch is told. False: nobody listens any more.
         """
-        message = {"key": key, "happened": happened, "id": id, "why": why}
+        message = Notice(key=key, happened=happened, id=id, why=why)
+        if sign:
+            from surestep.signature import sign_notice
+
+            message = sign_notice(message, sign)
         if await self._signal(step_id, NOTICE, message):
             return True
-        watches = await self._watches(step_id)
-        return any([await self._signal(one.id, NOTICE, message) for one in watches])
+        open_ = await watches(self.client, step_id)
+        return any([await self._signal(one.id, NOTICE, message) for one in open_])
 
     async def acknowledge(self, watch_id: str) -> None:
         """Take note of an anomaly; ends the watch `StepSummary.watch_id`. Raises NoSuchStep."""
@@ -148,19 +168,30 @@ class Operator:
             raise NoSuchStep(f"there is no open watch {watch_id!r}")
 
     async def undo(
-        self, target: str, *, by: str = "", note: str = "", run: str = ""
+        self,
+        target: str,
+        *,
+        by: str = "",
+        note: str = "",
+        run: str = "",
+        signed: Sequence[Decision] = (),
     ) -> Ruling | StepHandle:
         """Undo a confirmed action, `{step id}/{action name}` or the step id of an only action.
 
         While its step is open this is the decision `undo`, and the ruling is returned. Afterwards
         it is a step of its own under the undo's own key, and its handle is returned: undoing twice
         is undoing once. Raises NoSuchStep, and NothingToUndo for what is not confirmed.
+
+        signed  in signed mode, the decision `undo` of the action, signed (`surestep.signature`);
+                of an ended step, by two people where two must agree
         """
         step_id, name = await self.target(target)
         handle = self.handle(step_id)
         if not await handle.exists():
             raise NoSuchStep(f"there is no step {step_id!r}")
         if await handle.is_open():
+            if signed:
+                return await answer_to(self.client, step_id, signed[0])
             return await self.decide(target, Verdict.UNDO, by=by, note=note)
         outcome, submitted = await handle.outcome(), await handle.submitted()
         if submitted.undoes:
@@ -170,7 +201,7 @@ class Operator:
         if name not in actions:
             names = ", ".join(actions)
             raise InvalidArguments(f"step {step_id!r} has the actions {names}: name one")
-        receipt = await self._confirmed(outcome, name)
+        receipt = await confirmed_effect(self.client, outcome, name)
         earlier = await self._tried(outcome, name)
         tool, arguments = f"{actions[name].tool}{UNDO_SUFFIX}", actions[name].arguments
         undone = outcome[name].action_id
@@ -179,25 +210,11 @@ class Operator:
             run=run,
             label=f"undo, by {by or 'somebody who gave no name'}{why}"[:TEXT_LIMIT],
             actions=(ActionInput(tool=tool, name=UNDO, arguments=arguments),),
-            undoes=Undoes(action_id=undone, receipt=receipt),
+            undoes=Undoes(action_id=undone, receipt=receipt, decisions=tuple(signed)),
             earlier=earlier,
         )
         await Entrance(self.client, self.task_queue).enter(undo_id(undone), step)
         return self.handle(undo_id(undone))
-
-    async def _confirmed(self, outcome: StepOutcome, name: str) -> Receipt:
-        """What was confirmed of an action, by its step or by the watch of it (R15)."""
-        one = outcome[name]
-        if one.state is State.COMPENSATED:
-            why = f"is undone already ({one.why}): there is nothing to undo"
-            raise NothingToUndo(f"{one.action_id} {why}")
-        if one.state is State.CONFIRMED and one.receipt:
-            return one.receipt
-        for watch in await self._watches(outcome.step_id, also_ended=True):
-            for record in await self.handle(watch.id).records():
-                if record.name == name and record.confirmation:
-                    return record.confirmation
-        raise NothingToUndo(f"{one.action_id} is {one.state} ({one.why}): there is nothing to undo")
 
     async def _tried(self, outcome: StepOutcome, name: str) -> EarlierStep | None:
         """An undo that its own step has tried, without success, may have left all the same (R4)."""
@@ -254,14 +271,6 @@ class Operator:
             one = summarise(run.id, run.start_time, run.typed_search_attributes)
             found.append(one.model_copy(update=more))
         return found
-
-    async def _watches(self, step_id: str, *, also_ended: bool = False) -> list[WorkflowExecution]:
-        status = "('Running', 'Completed')" if also_ended else "('Running')"
-        query = (
-            f"WorkflowType = '{WATCH_WORKFLOW}' AND ExecutionStatus IN {status} AND "
-            f"WorkflowId STARTS_WITH '{step_id}/watch-'"
-        )
-        return [run async for run in self.client.list_workflows(query, limit=100)]
 
     async def _signal(self, workflow_id: str, name: str, *inputs: Any) -> bool:
         """Whether a workflow of this id was open to take the signal."""

@@ -7,6 +7,7 @@
     Wait     until `until`, or until evidence arrives
     Ask      put the question to a human, once; looking goes on
     Escalate tell somebody else that the question has stood for too long
+    Lapse    what a human said expired before it could be carried out
     Finish   the action has ended as `state`
 """
 
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from surestep.agenda import RETRY_CAP, ask_at, backoff, next_fence, next_look, overdue_at
-from surestep.consent import approval_question, needs_approval, retry_lapsed
+from surestep.consent import approval_question, needs_approval, retry_lapsed, said_until
 from surestep.contract import Effect
 from surestep.decision import Decision, Verdict
 from surestep.evidence import Finding, State
@@ -60,7 +61,12 @@ class Finish:
     why: str
 
 
-Move = Send | Verify | Fence | Wait | Ask | Escalate | Finish
+@dataclass(frozen=True)
+class Lapse:
+    expired: datetime
+
+
+Move = Send | Verify | Fence | Wait | Ask | Escalate | Lapse | Finish
 
 
 def next_move(record: Facts, now: datetime) -> Move:
@@ -71,12 +77,15 @@ def next_move(record: Facts, now: datetime) -> Move:
         return Wait(None)
     if record.confirmation:
         return Finish(State.CONFIRMED, f"confirmed by {record.confirmed_by}")
+    until = said_until(record)
+    if until and until <= now:
+        return Lapse(until)
     if record.doubt is None:
         return _nothing_in_doubt(record, now)
     if record.left:
         return Finish(State.UNKNOWN, record.left)
     if record.decision:
-        return _obey(record, record.decision, now)
+        return _while_it_holds(record, _obey(record, record.decision, now), now)
     return _in_doubt(record, now)
 
 
@@ -95,6 +104,8 @@ def _nothing_in_doubt(record: Facts, now: datetime) -> Move:
         return Finish(
             State.NOT_FOUND, f"{record.spent} attempts may have left, and none was applied"
         )
+    if record.begin_by and record.begin_by <= now and not record.spent:
+        return Finish(State.NOT_FOUND, "the decision to undo expired before it could be begun")
     return _with_approval(record, now) if needs_approval(record, now) else _send(record, now)  # R18
 
 
@@ -156,6 +167,22 @@ def _obey(record: Facts, decision: Decision, now: datetime) -> Move:
     if retry_lapsed(record, now):
         return Ask(f"{decision.author} said retry too long ago to begin it now")  # R19
     return _send(record, now)  # R4 e
+
+
+def _while_it_holds(record: Facts, move: Move, now: datetime) -> Move:
+    """What a human said is not waited on for longer than it holds, nor silently for long."""
+    match move:
+        case Verify(at=at) if at > now:
+            ends = at
+        case Wait(until=at):
+            ends = at or datetime.max.replace(tzinfo=now.tzinfo)
+        case _:
+            return move
+    until, overdue = said_until(record), overdue_at(record)
+    if overdue and overdue <= now:
+        return Escalate(record.asked or overdue)
+    first = min(time for time in (ends, until, overdue) if time)
+    return move if first == ends else Wait(first)
 
 
 def _freshly_missed(record: Facts) -> bool:

@@ -5,6 +5,7 @@ from typing import Any, Final, Literal
 from pydantic import AwareDatetime, Field
 
 from surestep.contract import Contract
+from surestep.decision import Decision
 from surestep.evidence import CancelRequested, EarlierRun, Receipt, Sending, Verification
 from surestep.facts import UndoPlan
 from surestep.identity import ACTIONS_LIMIT, NAME_LIMIT, canonical, input_hash
@@ -20,6 +21,7 @@ EXECUTE: Final = "execute"
 VERIFY: Final = "verify"
 FENCE: Final = "fence"
 EXAMINE: Final = "examine"
+EXAMINE_NOTICE: Final = "examine_notice"
 NOTIFY: Final = "notify"
 ENTER: Final = "enter"
 ATTEND: Final = "attend"
@@ -41,7 +43,7 @@ SENDING: Final = "sending"
 LOOK_FIRST_LIMIT: Final = 5.0
 """Seconds for a look right before the first send: a courtesy, before there is a heartbeat."""
 
-NOTHING_SENT: Final = ("InvalidArguments", "UnknownTool", "InvalidStepId")
+NOTHING_SENT: Final = ("InvalidArguments", "UnknownTool", "InvalidStepId", "NotSigned")
 """Failure types of a step that ended before anything could be sent."""
 
 
@@ -64,10 +66,14 @@ class EarlierStep(Value):
 
 
 class Undoes(Value):
-    """A confirmed effect of a step that has ended, to be undone under the key `{actionId}/undo`."""
+    """A confirmed effect of a step that has ended, to be undone under the key `{actionId}/undo`.
+
+    decisions  who wants it: in signed mode at least one, and two where two people must agree
+    """
 
     action_id: str
     receipt: Receipt
+    decisions: tuple[Decision, ...] = ()
 
 
 class StepInput(Value):

@@ -1,4 +1,4 @@
-"""What crosses to the activities that deal with people: decisions to examine, and messages."""
+"""What crosses to the activities that deal with people: what came in, and messages."""
 
 from enum import StrEnum
 
@@ -6,6 +6,7 @@ from pydantic import AwareDatetime
 
 from surestep.contract import Effect
 from surestep.decision import Decision
+from surestep.notice import Notice
 from surestep.value import Value
 
 
@@ -48,6 +49,22 @@ class Examined(Value):
     needs_another: bool = False
 
 
+class NoticeOrder(Value):
+    """The input of `examine_notice`: a notice that was received, and the keys of its action."""
+
+    notice: Notice
+    tool: str
+    keys: tuple[str, ...]
+    now: AwareDatetime
+
+
+class NoticeExamined(Value):
+    """The answer of `examine_notice`: when, and why it says nothing; None: it counts."""
+
+    now: AwareDatetime
+    objection: str | None = None
+
+
 class Occasion(StrEnum):
     """Why people are told."""
 
@@ -61,6 +78,7 @@ class NotifyOrder(Value):
 
     id          the same for every repetition of this message, so that a receiver knows it again
     recognised  the one argument by which a person knows the action
+    decided     what was decided, in words, where it is not carried out yet
     """
 
     id: str
@@ -74,3 +92,4 @@ class NotifyOrder(Value):
     why: str
     since: AwareDatetime
     verdicts: tuple[str, ...] = ()
+    decided: str = ""

@@ -1,6 +1,8 @@
 """Whether a human's decision is taken. Each has one right, recorded answer (R13, R19)."""
 
+import json
 from datetime import datetime, timedelta
+from typing import Final
 
 from surestep.consent import awaits_approval
 from surestep.decision import Decision, Ruling, Verdict
@@ -9,6 +11,17 @@ from surestep.facts import Facts
 from surestep.policy import may_compensate
 
 ENDS_OR_WAITS = (Verdict.ABANDON, Verdict.KEEP_LOOKING, Verdict.LEAVE_UNKNOWN)
+
+HARMLESS_UNSEEN: Final = (
+    Verdict.KEEP_LOOKING,  # settles nothing, and what is found meanwhile counts
+    Verdict.REFUSE,  # only forbids
+    Verdict.UNDO,  # of what is confirmed, once; a second effect forbids it by itself
+)
+"""Verdicts that hold of whatever the record has become. Every other one names its version (R13)."""
+
+IDS_LIMIT: Final = 50
+"""So many ids of taken decisions are remembered. From then on every decision names its version,
+and a copy of a forgotten one answers an older version than there is (R13)."""
 
 LONGEST_PATIENCE = timedelta(days=366)
 """For so long a human can put a question off; it would be hidden for ever otherwise (R12)."""
@@ -37,6 +50,7 @@ def rule(record: Facts, evidence: Decided) -> Ruling:
     return Ruling(
         taken=why is None,
         why=why or _promise(record, evidence),
+        block=_block(record, evidence.decision) if why == _unseen(record) else None,
         version=record.version,
         state=record.state.value,
     )
@@ -58,7 +72,35 @@ def refused_anyway(record: Facts, decision: Decision) -> str | None:
     if decision.verdict not in allowed:
         names = ", ".join(allowed) or "no decision"
         return f"in state {record.state} the action accepts {names}"
-    return None
+    unseen = decision.version is None and _must_name_its_version(record, decision.verdict)
+    return _unseen(record) if unseen else None
+
+
+def lacks_its_version(record: Facts, decision: Decision) -> bool:
+    """Whether only the version is missing that the human saw."""
+    return refused_anyway(record, decision) == _unseen(record)
+
+
+def _must_name_its_version(record: Facts, verdict: Verdict) -> bool:
+    if len(record.decided) >= IDS_LIMIT:
+        return True
+    only_forbids = verdict is Verdict.ABANDON and record.doubt is None
+    return verdict not in HARMLESS_UNSEEN and not only_forbids
+
+
+def _unseen(record: Facts) -> str:
+    return (
+        f"it names no version: look at what is known now, which is version {record.version}, "
+        f'and if it still holds send it with "version": {record.version}'
+    )
+
+
+def _block(record: Facts, decision: Decision) -> str:
+    """The same words about what is known now, ready to paste."""
+    seen = {"action": record.name, "version": record.version}
+    told = decision.model_copy(update=seen)
+    unsaid = {"at", "key", "signature"}
+    return json.dumps(told.model_dump(mode="json", exclude_defaults=True, exclude=unsaid))
 
 
 def _objection(record: Facts, decision: Decision, at: datetime) -> str | None:
@@ -68,7 +110,7 @@ def _objection(record: Facts, decision: Decision, at: datetime) -> str | None:
     if decision.expires and at >= decision.expires:
         return f"it expired at {decision.expires:%Y-%m-%d %H:%M:%S %Z}"
     if decision.verdict is Verdict.APPROVE:
-        return _unapprovable(record, decision, at)
+        return _unapprovable(record, at)
     if decision.until and decision.until <= at:
         return f"`until` is not ahead: it was received at {at:%Y-%m-%d %H:%M:%S %Z}"
     if decision.until and decision.until > at + LONGEST_PATIENCE:
@@ -103,9 +145,7 @@ def _stale(record: Facts, decision: Decision) -> str | None:
     return None
 
 
-def _unapprovable(record: Facts, decision: Decision, at: datetime) -> str | None:
-    if decision.version is None and decision.input_hash is None:
-        return "it does not say what it approves: name the version or the input_hash that you saw"
+def _unapprovable(record: Facts, at: datetime) -> str | None:
     rule = record.contract.approval
     if rule and record.asked and at >= record.asked + rule.expires:
         return f"the question expired at {record.asked + rule.expires:%Y-%m-%d %H:%M:%S %Z}"
@@ -113,9 +153,6 @@ def _unapprovable(record: Facts, decision: Decision, at: datetime) -> str | None
 
 
 def _unsafe(record: Facts, decision: Decision, at: datetime) -> str | None:
-    if record.inherited and decision.version is None:
-        # Temporal delivers what was said to the run before a reset to the new run again.
-        return "it may have been said of an earlier run: name the version that you have seen"
     if record.trace and not decision.accept_duplicate:
         return (
             f"the lookup saw a trace; {record.trace}. Put that right in the service first and say "

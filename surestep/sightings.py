@@ -28,7 +28,10 @@ def looked(record: Facts, evidence: ev.Looked) -> Facts:
         return known.model_copy(update={**asked, "accepted": record.accepted or known.accepted})
     at = evidence.at
     against = known.rejection or ("a late enough lookup did not find it" if known.absent else None)
-    if against is None or decision.accept_duplicate:
+    lapsed = decision.expires is not None and at >= decision.expires
+    if lapsed and against is None:
+        return known.model_copy(update={"doubt": record.doubt})
+    if against is None or (decision.accept_duplicate and not lapsed):
         text = f"confirmed on the word of {decision.author}, which the lookup could not check"
         return know(known, at, text, doubt=record.doubt, absent=False, **asserted(decision))
     return _contradicts(known, decision, record.doubt, at, against)

@@ -1,4 +1,4 @@
-"""Signatures of decisions (Ed25519): what is signed, by which key, and whether it fits.
+"""Signatures of decisions and notices (Ed25519): what is signed, by which key, and whether it fits.
 
 docs/security.md describes the same for whoever signs in another language.
 """
@@ -7,6 +7,7 @@ import json
 from base64 import b64decode, b64encode
 from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
 from typing import Final
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -15,12 +16,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from surestep.decision import Decision
 from surestep.errors import SurestepError
+from surestep.notice import Notice
 
 NEEDED: Final = ("action", "id", "version", "input_hash", "made_at")
 """What a signed decision must say, so that it holds for one action, as it was seen, and once."""
 
 STATEMENT: Final = "surestep decision 1"
-"""Begins every statement: what is signed for something else is no decision."""
+NOTICE_STATEMENT: Final = "surestep notice 1"
+"""Begin every statement: what is signed for something else is no decision, and no notice."""
 
 _UNSIGNED: Final = {"signature", "at"}
 _FINGERPRINT: Final = 16  # hexadecimal characters
@@ -34,17 +37,18 @@ class SigningError(SurestepError):
     """A key cannot be used, or a decision cannot be signed; the message names the remedy."""
 
 
-def statement(decision: Decision) -> bytes:
-    """The signed bytes: canonical JSON of everything that the decision says.
+def statement(said: Decision | Notice) -> bytes:
+    """The signed bytes: canonical JSON of everything that the decision, or the notice, says.
 
     A field that has its default is left out, so a field of a later release changes no signature.
     """
-    said = {
+    fields = {
         name: _utc(value) if isinstance(value, datetime) else value
-        for name, value in decision.model_dump(exclude=_UNSIGNED, exclude_defaults=True).items()
+        for name, value in said.model_dump(exclude=_UNSIGNED, exclude_defaults=True).items()
     }
+    begins = STATEMENT if isinstance(said, Decision) else NOTICE_STATEMENT
     return json.dumps(
-        {"statement": STATEMENT, **said}, sort_keys=True, separators=(",", ":")
+        {"statement": begins, **fields}, sort_keys=True, separators=(",", ":")
     ).encode()
 
 
@@ -75,14 +79,20 @@ def sign(
     return told.model_copy(update={"signature": signature})
 
 
-def fits(decision: Decision, key: Ed25519PublicKey) -> bool:
-    """Whether the decision's signature was made by the key, of exactly this decision."""
+def sign_notice(notice: Notice, key: Ed25519PrivateKey) -> Notice:
+    """The notice, signed. It holds for the action whose full key it names."""
+    told = notice.model_copy(update={"signed_by": fingerprint(key.public_key())})
+    return told.model_copy(update={"signature": b64encode(key.sign(statement(told))).decode()})
+
+
+def fits(said: Decision | Notice, key: Ed25519PublicKey) -> bool:
+    """Whether the signature was made by the key, of exactly this decision or notice."""
     try:
-        given = decision.signature or ""
+        given = said.signature or ""
         signature = b64decode(given, validate=True)
         if b64encode(signature).decode() != given:
             return False  # the same bytes in another spelling
-        key.verify(signature, statement(decision))
+        key.verify(signature, statement(said))
     except (InvalidSignature, ValueError, OverflowError):  # the last: a time that has no UTC
         return False
     return True
@@ -127,6 +137,16 @@ def read_private(text: str) -> Ed25519PrivateKey:
     if not isinstance(key, Ed25519PrivateKey):
         raise ValueError("it is a key of another kind than Ed25519")
     return key
+
+
+def load_private(file: Path) -> Ed25519PrivateKey:
+    """The key in a file. Raises SigningError."""
+    try:
+        return read_private(file.read_text())
+    except OSError as error:
+        raise SigningError(f"{file}: {error.strerror}: name your private key's file") from None
+    except ValueError as error:
+        raise SigningError(f"{file}: {error}: `starter.py keys new` makes one") from None
 
 
 def read_public(text: str) -> Ed25519PublicKey:

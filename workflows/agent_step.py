@@ -125,7 +125,7 @@ class AgentStep:
         return not self._settling.renewing and bool(self._undoing.wanted() or self._unwatched())
 
     async def _take_up(self, step: StepInput) -> None:
-        await self._undoing.undo(self._undoing.wanted())
+        await self._undoing.on_demand(self._undoing.wanted())
         if not self._settling.renewing:
             await self._watch_what_ended(step)
 
@@ -176,7 +176,8 @@ class AgentStep:
     async def decide(self, decision: Any) -> Ruling:
         ruling = await self._reception.decision(decision, by_signal=False)
         if not ruling.taken:  # the Web UI calls every update that returns successful
-            raise ApplicationError(ruling.why, ruling, type=NOT_TAKEN, non_retryable=True)
+            told = f"{ruling.why}, such as {ruling.block}" if ruling.block else ruling.why
+            raise ApplicationError(told, ruling, type=NOT_TAKEN, non_retryable=True)
         return ruling
 
     @decide.validator

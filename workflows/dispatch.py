@@ -1,7 +1,7 @@
 """Running activities so that every end is evidence. Nothing here retries (R3)."""
 
 from copy import deepcopy
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -15,10 +15,12 @@ from temporalio.exceptions import (
     TimeoutType,
 )
 
+from surestep.consent import send_before
 from surestep.evidence import Sending, Verification, unknown
 from surestep.notification.told import Missed, Told
 from surestep.protocol import (
     EXAMINE,
+    EXAMINE_NOTICE,
     EXECUTE,
     FENCE,
     LOOK_FIRST_LIMIT,
@@ -33,7 +35,7 @@ from surestep.protocol import (
     SendOrder,
     SendReport,
 )
-from surestep.questions import Examined, ExamineOrder, NotifyOrder
+from surestep.questions import Examined, ExamineOrder, NoticeExamined, NoticeOrder, NotifyOrder
 from surestep.record import Record
 
 ONCE = RetryPolicy(maximum_attempts=1)
@@ -62,9 +64,12 @@ async def plan(order: PlanOrder) -> Plan:
     return planned
 
 
-async def execute(record: Record, *, run_id: str, look_first: bool, room: int) -> SendReport:
+async def execute(
+    record: Record, *, now: datetime, run_id: str, look_first: bool, room: int
+) -> SendReport:
     """One attempt; whatever becomes of it, a report."""
-    contract = record.contract
+    contract, before = record.contract, send_before(record)
+    queue = min(contract.queue, before - now) if before else contract.queue
     order = SendOrder(
         key=record.key,
         tool=record.tool,
@@ -84,7 +89,7 @@ async def execute(record: Record, *, run_id: str, look_first: bool, room: int) -
             EXECUTE,
             order,
             result_type=RawValue,
-            schedule_to_start_timeout=contract.queue,
+            schedule_to_start_timeout=queue,
             start_to_close_timeout=longest,
             heartbeat_timeout=HEARTBEAT,
             retry_policy=ONCE,
@@ -133,6 +138,18 @@ async def examine(order: ExamineOrder) -> Examined:
         result_type=Examined,
         start_to_close_timeout=timedelta(seconds=30),
         summary=f"examine {order.decision.verdict} of {order.tool}",
+    )
+    return examined
+
+
+async def examine_notice(order: NoticeOrder) -> NoticeExamined:
+    """Whether a notice counts. A local activity: recorded first."""
+    examined: NoticeExamined = await workflow.execute_local_activity(
+        EXAMINE_NOTICE,
+        order,
+        result_type=NoticeExamined,
+        start_to_close_timeout=timedelta(seconds=30),
+        summary=f"examine a notice about {order.tool}",
     )
     return examined
 

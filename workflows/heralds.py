@@ -23,6 +23,7 @@ class Heralds:
 
     def tell(self, record: Record, occasion: Occasion, step_id: str | None = None) -> None:
         """Send one message about an action; `step_id`: of another workflow than this one."""
+        said = record.decision
         since = record.closed.at if record.closed else record.asked
         why = "; ".join(anomaly.why for anomaly in record.anomalies)
         order = NotifyOrder(
@@ -37,6 +38,7 @@ class Heralds:
             why=why if occasion is Occasion.ANOMALY else record.asked_why,
             since=since or record.planned_at,
             verdicts=tuple(verdict.value for verdict in verdicts(record)),
+            decided=f"{said.author} decided to {said.verdict}" if said else "",
         )
         self.send(order)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
@@ -13,21 +13,9 @@ from temporalio.exceptions import ApplicationError
 from surestep.decision import Decision
 from surestep.errors import describe_validation
 from surestep.identity import STEP_INPUT_LIMIT
+from surestep.notice import Notice
 from surestep.protocol import StepInput, WatchInput
 from surestep.value import Value
-
-
-class Notice(BaseModel):
-    """A message of the service, such as a webhook: it happened, or it failed.
-
-    key  the idempotency key that the service names; it must be one of ours
-    """
-
-    key: str
-    happened: bool = True
-    id: str | None = Field(default=None, max_length=200)
-    status: str | None = Field(default=None, max_length=200)
-    why: str = Field(default="", max_length=1000)
 
 
 class Unread(Value):
@@ -39,7 +27,9 @@ class Unread(Value):
 M = TypeVar("M", bound=BaseModel)
 Run = TypeVar("Run", bound=Callable[..., Coroutine[Any, Any, Any]])
 
-_EXAMPLE = '{"action": "NAME", "verdict": "confirm", "by": "YOU", "note": "HOW YOU KNOW"}'
+_EXAMPLE = (
+    '{"action": "NAME", "verdict": "confirm", "version": 4, "by": "YOU", "note": "HOW YOU KNOW"}'
+)
 
 
 class Inputs(Value):

@@ -7,8 +7,8 @@ from temporalio import workflow
 from temporalio.common import RawValue
 
 from surestep import evidence as ev
-from surestep.evidence import Evidence, Receipt
-from surestep.identity import ACTIONS_LIMIT, RESULTS_LIMIT, wire_key
+from surestep.evidence import Evidence
+from surestep.identity import ACTIONS_LIMIT, RESULTS_LIMIT
 from surestep.notification.told import Told
 from surestep.policy import next_watch
 from surestep.protocol import ACKNOWLEDGE, NOTICE, RECORDS, WATCH_WORKFLOW, WatchInput
@@ -16,8 +16,10 @@ from surestep.questions import NotifyOrder, Occasion
 from surestep.record import Record
 from workflows import dispatch
 from workflows.board import Board
+from workflows.clock import Clock
 from workflows.heralds import Heralds
 from workflows.inbox import Unread, read_notice, read_watch, with_any_number_of_inputs
+from workflows.notices import heard, meant_by
 from workflows.settling import too_long
 
 NOTES_LIMIT = 20
@@ -33,6 +35,8 @@ class LateWatch:
     def __init__(self) -> None:
         self._records: list[Record] = []
         self._notes: list[str] = []
+        self._clock = Clock()
+        self._turn = asyncio.Lock()
         self._heralds = Heralds(self._told)
         self._watch: WatchInput | None = None
         self._board: Board | None = None
@@ -56,15 +60,20 @@ class LateWatch:
                 self._tell(record)
         self._show()
         await asyncio.gather(*(self._watched(position) for position in range(len(self._records))))
-        if any(record.anomalies for record in self._records):
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        while self._waits_to_be_acknowledged():
             await workflow.wait_condition(lambda: self._acknowledged or too_long())
-            self._renewing = self._renewing or not self._acknowledged
-        if self._renewing:
+            self._renewing = not self._acknowledged
             await workflow.wait_condition(workflow.all_handlers_finished)
+        if self._renewing:
             carried = {"acknowledged": self._acknowledged, "untold": self._heralds.take_back()}
             carried["records"] = tuple(self._records)
             workflow.continue_as_new(watch.model_copy(update=carried))
         return self._records
+
+    def _waits_to_be_acknowledged(self) -> bool:
+        wrong = any(record.anomalies for record in self._records)
+        return wrong and not self._acknowledged and not self._renewing
 
     async def _watched(self, position: int) -> None:
         """Until the horizon, or until there is something to tell."""
@@ -72,7 +81,7 @@ class LateWatch:
             if too_long():  # a service may repeat its notices for as long as the watch is open
                 self._renewing = True
                 return
-            record, now = self._records[position], workflow.now()
+            record, now = self._records[position], self._clock.now()
             look = next_watch(record, now)
             until = look.at if look else record.watch_until
             if until is None or (look is None and until <= now):
@@ -92,9 +101,9 @@ class LateWatch:
                 await self._look(position)
 
     async def _look(self, position: int) -> None:
-        started = workflow.now()
+        started = self._clock.now()
         seen = await dispatch.verify(self._records[position], room=RESULTS_LIMIT // ACTIONS_LIMIT)
-        looked = ev.Looked(at=workflow.now(), started=started, verification=seen)
+        looked = ev.Looked(at=self._clock.now(), started=started, verification=seen)
         self._learn(position, looked)
 
     def _learn(self, position: int, evidence: Evidence) -> None:
@@ -114,13 +123,13 @@ class LateWatch:
     def _told(self, order: NotifyOrder, told: Told) -> None:
         for position, record in enumerate(self._records):
             if record.name == order.action:
-                notified = ev.Notified(at=workflow.now(), told=told.told, why=told.words)
+                notified = ev.Notified(at=self._clock.now(), told=told.told, why=told.words)
                 self._records[position] = record.with_evidence(notified)
         self._show()
 
     def _show(self) -> None:
         if self._board:
-            self._board.show(self._records, self._notes, workflow.now())
+            self._board.show(self._records, self._notes, self._clock.now())
 
     @workflow.signal(name=NOTICE, description="The service says that it happened, or failed")
     @with_any_number_of_inputs
@@ -130,15 +139,16 @@ class LateWatch:
         if isinstance(read, Unread):
             self._note(read.why)
             return
-        for position, record in enumerate(self._records):
-            keys = {wire_key(record.action_id, n + 1) for n in range(record.generation)}
-            if read.key in keys or read.key == record.name:
-                receipt = Receipt(id=read.id, status=read.status)
-                now, happened = workflow.now(), read.happened
-                noticed = ev.Noticed(at=now, happened=happened, receipt=receipt, why=read.why)
-                self._learn(position, noticed)
+        async with self._turn:
+            record = meant_by(read, self._records)
+            if record is None:
+                self._note(
+                    f"a notice with the key {read.key[:80]!r}, which is none of those watched"
+                )
                 return
-        self._note(f"a notice with the key {read.key[:80]!r}, which is none of those watched")
+            evidence = await heard(read, record, self._clock)
+            names = [one.name for one in self._records]
+            self._learn(names.index(record.name), evidence)
 
     @workflow.signal(name=ACKNOWLEDGE, description="A human has taken note of the anomaly")
     @with_any_number_of_inputs

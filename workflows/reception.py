@@ -6,14 +6,13 @@ from temporalio import workflow
 
 from surestep import evidence as ev
 from surestep.decision import Decision, Ruling
-from surestep.evidence import Receipt
-from surestep.identity import wire_key
 from surestep.questions import ExamineOrder
 from surestep.record import Record
 from surestep.ruling import refused_anyway, rule
 from workflows import dispatch
 from workflows.clock import Clock
 from workflows.inbox import Unread, read_decision, read_notice
+from workflows.notices import heard, keys_of, meant_by
 from workflows.records import Records
 
 
@@ -89,19 +88,26 @@ class Reception:
         )
 
     async def notice(self, given: object) -> None:
+        """Apply what a service says by itself, or record why not."""
+        self._records.in_hand += 1
+        try:
+            await self._listen(given)
+        finally:
+            self._records.in_hand -= 1
+
+    async def _listen(self, given: object) -> None:
         await workflow.wait_condition(lambda: self._records.planned)
         notice = read_notice(given)
         if isinstance(notice, Unread):
             self._refuse(notice.why)
             return
-        name = self._addressed(notice.key)
-        if name is None:
-            self._refuse(f"a notice with the key {notice.key[:80]!r}, which is none of this step's")
-            return
-        receipt = Receipt(id=notice.id, status=notice.status)
-        happened, now = notice.happened, self._clock.now()
-        noticed = ev.Noticed(at=now, happened=happened, receipt=receipt, why=notice.why)
-        self._records.learn(name, noticed)
+        async with self._turn:
+            record = meant_by(notice, self._records.all())
+            if record is None:
+                key = notice.key[:80]
+                self._refuse(f"a notice with the key {key!r}, which is none of this step's")
+                return
+            self._records.learn(record.name, await heard(notice, record, self._clock))
 
     def other_signal(self, signal: str) -> None:
         self._refuse(f"there is no signal {signal[:80]!r}; there are decide and notice")
@@ -114,8 +120,7 @@ class Reception:
             names = names if len(names) == 1 else [one.name for one in records]
             return names[0] if len(names) == 1 else None
         for record in records:
-            keys = {wire_key(record.action_id, n + 1) for n in range(record.generation)}
-            if action == record.name or action in keys:
+            if action in (record.name, *keys_of(record)):
                 return record.name
         return None
 

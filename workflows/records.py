@@ -4,6 +4,7 @@ from typing import Any
 
 from surestep import evidence as ev
 from surestep.evidence import Evidence
+from surestep.fold import REFUSALS_LIMIT
 from surestep.identity import RESULTS_LIMIT, undo_id
 from surestep.protocol import EarlierStep, Plan, StepInput
 from surestep.record import Record
@@ -95,6 +96,7 @@ class Records:
                     input_hash=record.input_hash,
                     subject=record.confirmation,
                     recognised=record.recognised,
+                    begin_by=record.undo_until,
                     **dict(record.undo),
                 )
             )
@@ -107,8 +109,11 @@ class Records:
                 self.learn(record.name, known)
 
     def learn(self, name: str, evidence: Evidence) -> None:
-        self._by_name[name] = self._by_name[name].with_evidence(evidence)
-        self.show()
+        before = self._by_name[name]
+        after = self._by_name[name] = before.with_evidence(evidence)
+        # A flood changes a number only. To show it each time would take a workflow task too long.
+        if not after.refused_decisions > before.refused_decisions > REFUSALS_LIMIT:
+            self.show()
 
     def show(self) -> None:
         if self._board:

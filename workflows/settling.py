@@ -8,9 +8,10 @@ from temporalio import workflow
 
 from surestep import evidence as ev
 from surestep.notification.told import Told
-from surestep.policy import Ask, Escalate, Fence, Finish, Send, Verify, Wait, next_move
+from surestep.policy import Ask, Escalate, Fence, Finish, Lapse, Send, Verify, Wait, next_move
 from surestep.protocol import EarlierStep
 from surestep.questions import NotifyOrder, Occasion
+from surestep.record import Record
 from workflows import dispatch
 from workflows.clock import Clock
 from workflows.heralds import Heralds
@@ -74,6 +75,8 @@ class Settling:
                 self._records.learn(name, ev.Escalated(at=now))
                 workflow.logger.warning("%s is overdue: nobody has answered", record.action_id)
                 self.heralds.tell(self._records[name], Occasion.OVERDUE)
+            case Lapse():
+                self._records.learn(name, ev.Lapsed(at=now))
         return False
 
     def _told(self, order: NotifyOrder, told: Told) -> None:
@@ -88,6 +91,7 @@ class Settling:
         self._records.learn(name, ev.Dispatched(at=started, generation=generation))
         report = await dispatch.execute(
             self._records[name],
+            now=started,
             run_id=self._planning.run_id,
             look_first=look_first,
             room=self._records.room,
@@ -116,13 +120,13 @@ class Settling:
 
     async def _undisturbed(self, name: str, until: datetime | None, what: str) -> bool:
         """Wait; True if the time came, False if evidence or a renewal came first."""
-        seen = self._records[name].version
+        seen = _stirring(self._records[name])
         timeout = None if until is None else until - self._clock.now()
         if timeout is not None and timeout <= timedelta(0):
             return True
         try:
             await workflow.wait_condition(
-                lambda: self._records[name].version != seen or self._must_look_up(),
+                lambda: _stirring(self._records[name]) != seen or self._must_look_up(),
                 timeout=timeout,
                 timeout_summary=f"{what}: {name}",
             )
@@ -145,6 +149,11 @@ class Settling:
             since = workflow.info().workflow_start_time
             self._records.may_have_been_sent(EarlierStep(since=since, why="the step was reset"))
             await self._planning.ask((), carried=True, again=True)
+
+
+def _stirring(record: Record) -> tuple[object, ...]:
+    """What ends a wait: news, and what is none to people and may change the next move."""
+    return record.version, record.stop, record.hinted
 
 
 def too_long() -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from temporalio import workflow
 
 from surestep import evidence as ev
+from surestep.consent import said_until
 from surestep.evidence import State
 from surestep.identity import undo_id
 from surestep.policy import may_compensate
@@ -38,6 +39,15 @@ class Undoing:
             if receipt and self._records[name].state is State.CONFIRMED:
                 self._records.learn(name, ev.Compensated(at=self._clock.now(), receipt=receipt))
 
+    async def on_demand(self, names: Sequence[str]) -> None:
+        """Undo what people want undone, as far as they still want it."""
+        for name in names:
+            until = said_until(self._records[name])
+            if until and until <= self._clock.now() and undo_id(name) not in self._records:
+                self._records.learn(name, ev.Lapsed(at=self._clock.now()))
+            else:
+                await self.undo([name])
+
     async def attend(self) -> None:
         """Undo what people want undone, while the other actions of the step go on.
 
@@ -46,7 +56,7 @@ class Undoing:
         begun: dict[str, asyncio.Task[None]] = {}
 
         def fresh() -> list[str]:
-            return [name for name in self.wanted() if name not in begun]
+            return [one for one in self.wanted() if one not in begun or begun[one].done()]
 
         while not self._settling.renewing:
             await workflow.wait_condition(
@@ -54,7 +64,7 @@ class Undoing:
             )
             if not (names := fresh()):
                 break
-            begun |= {name: asyncio.create_task(self.undo([name])) for name in names}
+            begun |= {name: asyncio.create_task(self.on_demand([name])) for name in names}
         await asyncio.gather(*begun.values())
 
     def finish(self) -> None:

@@ -14,7 +14,7 @@ from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionSta
 from surestep.cli import page, standing
 from surestep.cli.addressing import check, record_of, records_of, resolve
 from surestep.cli.exits import Exit, epilog
-from surestep.cli.interview import approves, ask, choose_action, choose_step
+from surestep.cli.interview import ask, choose_action, choose_step, says
 from surestep.cli.keyboard import leaving_nothing_behind, somebody_there, text
 from surestep.cli.keys import signed, signing_key
 from surestep.cli.moments import moment
@@ -26,6 +26,7 @@ from surestep.decision import Decision, Verdict
 from surestep.errors import describe_validation
 from surestep.narrative import MEANING, decision_command
 from surestep.record import Record
+from surestep.ruling import HARMLESS_UNSEEN, lacks_its_version
 from surestep.settings import Settings
 
 EPILOG = epilog(
@@ -85,9 +86,10 @@ def decide(
 ) -> None:
     """Decide an action. Without a verdict, shows the facts and asks step by step.
 
-    Before retry and abandon the service is looked at once more. Approve names the version that it
-    approves. Where no worker answers within five seconds the decision is sent as a signal, which
-    is kept until one runs.
+    Before retry and abandon the service is looked at once more. Whatever sends, or settles for
+    good, names the version that you saw: without --version you are shown the facts and asked, and
+    a script is told the version. Where no worker answers within five seconds the decision is sent
+    as a signal, which is kept until one runs.
     """
     said = {
         "by": user() if by is None else by,
@@ -173,36 +175,34 @@ async def _decide(target: str, decision: Decision, key: Path | None) -> Exit:
             return too_late(decision, target, await surestep.too_late(step.id, action))
         await check(surestep, step.id, action)
         decision = decision.model_copy(update={"action": action})
-        blindly = decision.verdict is Verdict.APPROVE and decision.version is None
-        needed = blindly or signing_key(Settings.from_environment(), key)
+        unseen = decision.version is None and decision.verdict not in HARMLESS_UNSEEN
+        needed = unseen or signing_key(Settings.from_environment(), key)
         record = await record_of(surestep, step, action) if needed else None
-        if blindly:
-            asked = await leaving_nothing_behind(lambda: _approval(step, decision, record))
+        if unseen and (record is None or lacks_its_version(record, decision)):
+            asked = await leaving_nothing_behind(lambda: _as_seen(step, decision, record))
             if not isinstance(asked, Decision):
                 return Exit.NOT_TAKEN if asked is None else asked
             decision = asked
         return await send(surestep, step, decision, record, key)
 
 
-async def _approval(
+async def _as_seen(
     step: WorkflowExecutionDescription, decision: Decision, record: Record | None
 ) -> Decision | Exit | None:
-    """The approval of what is shown now; the exit code where nobody is there to look at it."""
+    """The decision on what is shown now; the exit code where nobody is there to look at it."""
+    names = f"{decision.verdict} names the version that it answers, by --version"
     if record is None:
-        page.aside(
-            f"approve names what it approves, by --version, and only a worker knows that: "
-            f"{start_one(step.task_queue)}"
-        )
+        page.aside(f"{names}, and only a worker knows that: {start_one(step.task_queue)}")
         return Exit.INVALID
     if somebody_there():
-        if not await approves(record, decision.by):
+        if not await says(record, decision):
             page.aside("nothing was sent")
             return None
         seen = {"version": record.version, "input_hash": record.input_hash}
         return decision.model_copy(update=seen)
     standing.facts(record)
-    page.aside("approve names what it approves, by --version. If it is what you see here:")
-    command = decision_command(step.id, record, Verdict.APPROVE)
+    page.aside(f"{names}. If you say so of what you see here:")
+    command = decision_command(step.id, record, decision.verdict, decision)
     page.command(command, to_copy_from_stderr=True)
     return Exit.INVALID
 

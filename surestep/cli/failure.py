@@ -13,6 +13,7 @@ _EXITS: tuple[tuple[type[surestep.SurestepError], Exit], ...] = (
     (surestep.StepFailed, Exit.ENDED),
     (surestep.NoSuchStep, Exit.NO_SUCH_STEP),
     (surestep.NothingToUndo, Exit.NOT_TAKEN),
+    (surestep.NotSigned, Exit.NOT_TAKEN),
     (surestep.CannotConnect, Exit.UNREACHABLE),
 )
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from surestep.cli import page, standing
 from surestep.cli.keyboard import agreed, choice, text, time_ahead
 from surestep.client import Surestep
-from surestep.decision import Verdict
+from surestep.decision import Decision, Verdict
 from surestep.narrative import MEANING, when
 from surestep.record import Record
 from surestep.ruling import verdicts
@@ -93,11 +93,11 @@ async def ask(record: Record, by: str, said_before: str = "") -> Answer | None:
     return Answer(verdict, record.version, record.input_hash, note, receipt_id, until)
 
 
-async def approves(record: Record, by: str) -> bool:
-    """Show what would be approved, and whether the person says yes to that."""
+async def says(record: Record, said: Decision) -> bool:
+    """Show what the decision would answer, and whether the person says so of that."""
     standing.facts(record)
     page.line()
-    return await agreed(_summary(record, Verdict.APPROVE, by, None, None))
+    return await agreed(_summary(record, said.verdict, said.by, said.receipt_id, said.until))
 
 
 def _summary(

@@ -14,15 +14,16 @@ import typer
 from surestep.cli import page
 from surestep.cli.exits import Exit, epilog
 from surestep.cli.session import run
-from surestep.decision import Decision, Verdict
+from surestep.decision import Decision
 from surestep.record import Record
+from surestep.ruling import lacks_its_version
 from surestep.settings import Settings
 from surestep.signature import (
     SigningError,
+    load_private,
     new_key,
     private_text,
     public_text,
-    read_private,
     sign,
 )
 
@@ -108,10 +109,10 @@ def signed(
             "a signature holds for the arguments and the version of an action, and only a worker "
             "knows them: start one with `python worker.py`, then sign"
         )
-    unseen = decision.version is None and decision.input_hash is None
-    if decision.verdict is Verdict.APPROVE and unseen:
+    if lacks_its_version(record, decision):
         raise SigningError(
-            "nobody signs an approval unseen: name the version that `starter.py show` has shown you"
+            f"nobody signs {decision.verdict} unseen: name the version that `starter.py show` has "
+            "shown you"
         )
     told = decision.model_copy(
         update={
@@ -120,11 +121,6 @@ def signed(
             "made_at": decision.made_at or datetime.now(UTC),
         }
     )
-    try:
-        key = read_private(file.read_text())
-    except OSError as error:
-        raise SigningError(f"{file}: {error.strerror}: name your private key's file") from None
-    except ValueError as error:
-        raise SigningError(f"{file}: {error}: `starter.py keys new` makes one") from None
+    key = load_private(file)
     seen = told.input_hash or record.input_hash
     return sign(told, action_id=record.action_id, input_hash=seen, key=key)

@@ -122,7 +122,8 @@ def _standing(record: Record, goes_on: bool) -> None:
     elif goes_on:
         page.labelled("next", next_by_itself(record, now), indent=2)
     if goes_on and record.overdue and not record.closed:
-        since = f"nobody has answered, overdue since {when(record.overdue)}"
+        what = "it is decided and not done" if record.decision else "nobody has answered"
+        since = f"{what}, overdue since {when(record.overdue)}"
         page.labelled("overdue", since, indent=2, style="bold red")
     if record.told:
         page.labelled("told", ", ".join(record.told), indent=2)

@@ -36,6 +36,8 @@ class Message:
             case Occasion.ANOMALY:
                 return f"Surestep: an anomaly of {self._what}"
             case Occasion.OVERDUE:
+                if self.order.decided:
+                    return f"Surestep: what was decided about {self._what} is not done"
                 return f"Surestep: nobody has answered about {self._what}"
             case Occasion.QUESTION if self._asks_approval:
                 return f"Surestep: {self._what} needs approval"
@@ -109,6 +111,11 @@ class Message:
         match self.order.occasion:
             case Occasion.ANOMALY:
                 return f"What is known of {self._what} is contradicted. Somebody must see to it."
+            case Occasion.OVERDUE if self.order.decided:
+                return (
+                    f"{one_line(self.order.decided)}, and that is not carried out yet: a look at "
+                    f"the service comes first, and {self._what} stays as it is until one succeeds."
+                )
             case Occasion.OVERDUE:
                 return (
                     f"{self._what} still waits for an answer, and nobody gave one. It stays as it "

@@ -65,9 +65,9 @@ def silent(record: Record, effects: Sequence[EffectRow]) -> None:
 class Human:
     """Within `async with`, answers what is unresolved on the queue of `surestep`, as `says` says.
 
-    Knows of an action's effects from `world`, not from Surestep. Each question is answered once;
-    an action that is in doubt again is a new question. `asked` holds the actionIds of all
-    questions, `words` what was said, oldest first.
+    Knows of an action's effects from `world`, not from Surestep. Each question is answered as it
+    was seen, and again only where there was news meanwhile; an action that is in doubt again is a
+    new question. `asked` holds the actionIds of all questions, `words` what was said, oldest first.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Human:
         self.asked: list[str] = []
         self.words: list[tuple[str, Word]] = []
         self._questions: set[tuple[str, object]] = set()
-        self._answered: set[tuple[str, object]] = set()
+        self._answered: set[tuple[str, object, int]] = set()
         self._watch: asyncio.Task[None] | None = None
         # Other queues have workers, or none, and humans of their own. An anomaly is no question.
         self._query = (
@@ -130,7 +130,9 @@ class Human:
     async def _answer(self, step_id: str) -> None:
         for record in await self._surestep.handle(step_id).records():
             question = (record.action_id, record.asked)
-            if record.asked is None or record.closed or question in self._answered:
+            # News meanwhile makes an answer a stale one, and then it is said again.
+            answer = (*question, record.version)
+            if record.asked is None or record.closed or record.decision or answer in self._answered:
                 continue
             if question not in self._questions:
                 self._questions.add(question)
@@ -138,7 +140,7 @@ class Human:
             word = self._says(record, await self._effects(record))
             if word is not None:
                 await self._say(step_id, record, word)
-                self._answered.add(question)
+                self._answered.add(answer)
 
     async def _effects(self, record: Record) -> list[EffectRow]:
         key = record.action_id  # and its later generations
@@ -152,6 +154,7 @@ class Human:
             "note": word.note,
             # A signal that the server took and did not answer is sent again, and counts once.
             "id": token(f"{record.action_id} {record.asked}"),
+            "version": record.version,
             "receipt_id": word.receipt_id,
             "accept_duplicate": word.accept_duplicate,
         }

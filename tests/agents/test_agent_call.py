@@ -10,6 +10,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from surestep import Surestep
 from surestep.agents import AgentTools, Conversation
 from tests.agents.calling import REFUND, Talk, asked, refund
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.steps.proxy import Proxy
 from tests.steps.test_deletions import delete, forgetful, gone  # noqa: F401  a fixture
@@ -237,7 +238,7 @@ async def decided(surestep, step_id, verdict):
 
     await eventually(lambda: surestep.handle(step_id).exists())
     await facts.parked(surestep, step_id)
-    await surestep.decide(step_id, verdict, by="ops", note="seen")
+    await say(surestep, step_id, verdict, by="ops", note="seen")
 
 
 async def forgets(surestep, step_id):

@@ -8,6 +8,7 @@ from temporalio.client import Client
 
 from surestep import CannotConnect, InvalidArguments, StepPending, Surestep
 from surestep.agents import decided
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.steps.proxy import Proxy
 from tests.waiting import eventually
@@ -92,7 +93,7 @@ async def test_what_is_not_settled_within_the_limit_is_not_decided_again(working
                 await decided(surestep, step_id, model.decide, within=timedelta(seconds=0.2))
         await eventually(lambda: surestep.handle(step_id).exists())
         await facts.parked(surestep, step_id)
-        await surestep.decide(step_id, "confirm", by="ops", note="seen")
+        await say(surestep, step_id, "confirm", by="ops", note="seen")
         assert (await decided(surestep, step_id, model.decide)).state == "confirmed"
     assert model.asked == 1
 

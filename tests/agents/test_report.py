@@ -9,6 +9,7 @@ import pytest
 from surestep.agents import AgentTools, report, survey
 from surestep.agents.deed import Deed, Standing, folded
 from tests.agents.calling import REFUND, refund
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.waiting import eventually
 
@@ -36,14 +37,14 @@ async def test_a_report_says_what_was_done_what_is_open_and_what_was_refused(wor
         await call("keyed", 3)
         lost = call("blind", 4)
         await parked(surestep, f"{run}/blind/1")
-        await surestep.decide(f"{run}/blind/1", "leave_unknown", by="ops", note="gone")
+        await say(surestep, f"{run}/blind/1", "leave_unknown", by="ops", note="gone")
         await lost
         left = call("blind", 5)
         await parked(surestep, f"{run}/blind/2")
         undo = await surestep.undo(f"{run}/undoable/1/undoable", by="ops", note="no", run=run)
         await undo.outcome()
         found = await report(surestep, run, tools=agent)
-        await surestep.decide(f"{run}/blind/2", "confirm", by="ops", note="seen")
+        await say(surestep, f"{run}/blind/2", "confirm", by="ops", note="seen")
         await left
         later = await report(surestep, run, tools=agent)
     standings = {one.step_id.removeprefix(f"{run}/"): one.standing for one in found.deeds}

@@ -20,6 +20,7 @@ from activities.attend import Attendant
 from surestep import Tools
 from surestep.protocol import STEP_WORKFLOW
 from tests.agents.parents import Job, Refunding
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.steps.operators import finished_tasks, reset
 from tests.waiting import eventually
@@ -119,7 +120,7 @@ async def test_a_parent_cancelled_or_terminated_while_its_step_is_under_way_lose
         assert type(await ended(second)).__name__ == "CancelledError"
         await third.terminate()
         fourth = await start("fourth", tool="blind")
-        await surestep.decide(step_id, "confirm", by="ops", note="seen")
+        await say(surestep, step_id, "confirm", by="ops", note="seen")
         assert await fourth.result() == f"confirmed {first.id}"
     assert len(await facts.posts(world, f"{step_id}/*")) == 1
 
@@ -163,7 +164,7 @@ async def test_a_parent_that_is_reset_while_its_step_waits_for_a_person_gets_the
         run = (await parent.describe()).run_id
         for point in await finished_tasks(client, parent.id):
             await reset(client, parent.id, point, run)
-        await surestep.decide(step_id, "confirm", by="ops", note="seen")
+        await say(surestep, step_id, "confirm", by="ops", note="seen")
         told = await client.get_workflow_handle(parent.id).result()
     assert told == f"confirmed {parent.id}"
     assert len(await facts.posts(world, f"{step_id}/*")) == 1
@@ -219,7 +220,7 @@ async def test_a_parent_goes_on_waiting_when_its_step_is_reset(
         await parked(surestep, step_id)
         await reset(client, step_id, (await finished_tasks(client, step_id))[0])
         await parked(surestep, step_id)
-        await surestep.decide(step_id, "confirm", by="ops", note="seen")
+        await say(surestep, step_id, "confirm", by="ops", note="seen")
         assert await parent.result() == f"confirmed {parent.id}"
     assert len(await facts.posts(world, f"{step_id}/*")) == 1
 
@@ -230,7 +231,7 @@ async def test_a_parent_may_limit_its_wait_and_wait_on(agents, working, world, s
         parent = await start("parent", tool="blind", limit=0.3)
         await parked(surestep, step_id)
         await eventually(lambda: looks_again(parent))
-        await surestep.decide(step_id, "confirm", by="ops", note="seen")
+        await say(surestep, step_id, "confirm", by="ops", note="seen")
         assert await parent.result() == f"confirmed {parent.id}"
     assert len(await facts.posts(world, f"{step_id}/*")) == 1
 

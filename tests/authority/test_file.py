@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from surestep.authority import Authority, AuthorityError, Person, Scope
+from surestep.authority import Authority, AuthorityError, Person, Scope, Source
 from surestep.decision import Decision
 from surestep.signature import fits, private_text, read_private, sign, statement
 
@@ -54,7 +54,7 @@ def test_the_documented_signature_is_the_one_that_counts() -> None:
 
 
 def test_every_field_of_the_file_is_documented() -> None:
-    for model in (Authority, Person, Scope):
+    for model in (Authority, Person, Scope, Source):
         for field in model.model_fields:
             assert re.search(rf"`([\w.]+\.)?{field}[`.]", DOCUMENT), field
 

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from surestep.decision import Decision, Verdict
+from surestep.notice import Notice
 from surestep.signature import (
     SigningError,
     fingerprint,
@@ -20,6 +21,7 @@ from surestep.signature import (
     read_private,
     read_public,
     sign,
+    sign_notice,
     statement,
 )
 
@@ -190,3 +192,16 @@ def test_a_private_key_that_is_none_is_refused_with_the_reason(text: str, wrong:
 def test_a_public_key_that_is_none_is_refused_with_the_reason(text: str, wrong: str) -> None:
     with pytest.raises(ValueError, match=wrong):
         read_public(text)
+
+
+def test_a_notice_is_signed_in_its_own_name_and_says_only_what_it_says() -> None:
+    key = key_of("webhooks")
+    said = sign_notice(Notice(key="refund/order-7781/refund", id="re_1"), key)
+    name = fingerprint(key.public_key())
+    assert statement(said).decode() == (
+        f'{{"id":"re_1","key":"refund/order-7781/refund","signed_by":"{name}",'
+        '"statement":"surestep notice 1"}'
+    )
+    assert fits(said, key.public_key())
+    for change in ({"happened": False}, {"id": "re_2"}, {"key": "refund/order-7782/refund"}):
+        assert not fits(said.model_copy(update=change), key.public_key())

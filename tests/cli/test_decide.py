@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from surestep import Tools
+from tests.saying import seen
 from worker import build_worker
 
 from . import tools
@@ -16,6 +17,12 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_a_decision_is_taken_once_and_answered_too_late_ever_after(terminal, surestep):
     await surestep.start("decide/once", tools.letter(to="ada", fate="lost"))
     await parked(surestep, "decide/once")
+    version = str((await seen(surestep, "decide/once")).version)
+    unseen = await terminal("decide", "decide/once", "confirm", "--note", "it is in the log")
+    assert unseen.code == 2
+    assert "confirm names the version that it answers, by --version" in unseen.said
+    line = f'decide/once/letter confirm --version {version} \\ --note "it is in the log"'
+    assert unseen.said.endswith(line), "with what was typed, and nothing to put in"
 
     stale = await terminal("decide", "decide/once", "confirm", "--version", "1")
     assert stale.code == 7
@@ -23,9 +30,8 @@ async def test_a_decision_is_taken_once_and_answered_too_late_ever_after(termina
     assert "as it stands now: action decide/once/letter state unknown" in stale.shown
     assert stale.width <= 80
 
-    taken = await terminal(
-        "decide", "decide/once/letter", "confirm", "--note", "it is in the log", "--id", "L-77"
-    )
+    say = ("decide", "decide/once/letter", "confirm", "--version", version)
+    taken = await terminal(*say, "--note", "it is in the log", "--id", "L-77")
     assert taken.code == 0
     assert "confirmed on your word" in taken.shown
 
@@ -61,8 +67,13 @@ async def test_without_a_worker_a_decision_is_left_as_a_signal(elsewhere, server
     async with build_worker(server.client, Tools(tools.letter), task_queue=queue):
         await step.start("decide/later", tools.letter(to="ada", fate="lost"))
         await parked(step, "decide/later")
+        version = str((await seen(step, "decide/later")).version)
 
-    left = await alone("decide", "decide/later", "confirm", "--note", "seen")
+    say = ("decide", "decide/later", "confirm", "--note", "seen")
+    unseen = await alone(*say)
+    assert unseen.code == 2
+    assert "only a worker knows that: no worker answers" in unseen.said
+    left = await alone(*say, "--version", version)
     assert left.code == 6
     assert "as a signal" in left.out
     assert "`python worker.py`" in left.said
@@ -79,7 +90,9 @@ async def test_to_look_on_and_to_leave_it_are_said_in_words_too(terminal, surest
     looking = await terminal("decide", "decide/left", "keep_looking", "--until", "3d")
     assert looking.code == 0
     assert "asked again at" in looking.shown
-    left = await terminal("decide", "decide/left", "leave_unknown", "--note", "the log is gone")
+    version = str((await seen(surestep, "decide/left")).version)
+    say = ("decide", "decide/left", "leave_unknown", "--version", version)
+    left = await terminal(*say, "--note", "the log is gone")
     assert left.code == 0
     assert "unknown" in left.shown
     again = await terminal(
@@ -102,7 +115,7 @@ async def test_an_approval_from_the_command_line_names_what_it_approves(terminal
     assert blind.code == 2
     assert blind.width <= 80
     assert 'arguments {"cents": 4200, "to": "ada"}' in blind.shown
-    assert "approve names what it approves" in blind.said
+    assert "approve names the version that it answers" in blind.said
     *_, first, second = blind.err.splitlines()
     assert tools.posted.count("decide/paid/payment") == 0
 
@@ -148,9 +161,11 @@ async def test_undo_is_a_decision_while_the_step_is_open_and_a_command_afterward
 async def test_a_decision_is_made_once_under_its_id(terminal, surestep):
     await surestep.start("decide/id", tools.ferry(to="ada"))
     await parked(surestep, "decide/id")
-    say = ("decide", "decide/id", "retry", "--decision-id", "d-1")
+    retry = ("decide", "decide/id", "retry")
+    retry += ("--version", str((await seen(surestep, "decide/id")).version))
+    say = (*retry, "--decision-id", "d-1")
     first = await terminal(*say)
-    again, other = await asyncio.gather(terminal(*say), terminal("decide", "decide/id", "retry"))
+    again, other = await asyncio.gather(terminal(*say), terminal(*retry))
     assert first.code == 0
     assert (again.code, other.code) == (7, 7)
     assert "decision d-1 was taken before" in again.shown

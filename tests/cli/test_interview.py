@@ -8,6 +8,7 @@ from temporalio.client import WorkflowExecutionStatus
 
 from surestep import Surestep
 from surestep.record import Record
+from tests.saying import say
 
 from . import tools
 from .conftest import parked
@@ -152,7 +153,7 @@ async def test_a_step_that_ends_while_somebody_answers_takes_no_decision_any_mor
     await lost(surestep, "interview/ended")
     async with conversation(terminal, "decide", "interview/ended") as talk:
         await chooses(talk, "abandon")
-        await surestep.decide("interview/ended", "confirm", by="bob")
+        await say(surestep, "interview/ended", "confirm", by="bob")
         await surestep.recall("interview/ended")
         await talk.answers("How do you know", "the box is empty")
         await talk.answers("[y/N]", "y")

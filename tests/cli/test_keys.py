@@ -10,7 +10,8 @@ from surestep.cli.keys import signed
 from surestep.settings import Settings
 from surestep.signature import fits, private_text
 from tests.authority.people import authority, key_of
-from tests.decision.story import Story
+from tests.decision.story import APPROVED, Story
+from tests.saying import seen
 from worker import build_worker
 
 from . import tools
@@ -56,7 +57,8 @@ async def test_a_decision_is_signed_with_the_key_that_is_named(
     ):
         await step.start("decide/signed", tools.letter(to="ada", fate="lost"))
         await parked(step, "decide/signed")
-        say = ("decide", "decide/signed", "confirm", "--note", "it is in the log")
+        version = str((await seen(step, "decide/signed")).version)
+        say = ("decide", "decide/signed", "confirm", "--version", version, "--note", "it is there")
         unsigned = await terminal(*say)
         assert unsigned.code == 7
         assert "not taken: it is not signed" in unsigned.shown
@@ -76,7 +78,8 @@ async def test_without_a_worker_there_is_nothing_to_sign(elsewhere, server, sure
     step = type(surestep)(server.client, task_queue=queue)
     await step.start("decide/unseen", tools.letter(to="ada", fate="lost"))
     refused = await terminal(
-        "decide", "decide/unseen", "confirm", "--key", key_file(tmp_path, "grace")
+        *("decide", "decide/unseen", "confirm", "--version", "4"),
+        *("--key", key_file(tmp_path, "grace")),
     )
     assert refused.code == 2
     assert "start one with `python worker.py`, then sign" in refused.said
@@ -110,9 +113,11 @@ async def test_signing_says_which_action_and_version_and_when(tmp_path):
 async def test_an_approval_is_signed_only_by_who_says_what_they_saw(tmp_path):
     settings = Settings(signing_key=Path(key_file(tmp_path, "grace")))
     unseen = Decision(verdict="approve")
-    with pytest.raises(SurestepError, match="nobody signs an approval unseen"):
-        signed(unseen, SEEN, settings)
-    assert signed(unseen.model_copy(update={"version": 1}), SEEN, settings).signature
+    asked = Story(APPROVED).asked().record
+    with pytest.raises(SurestepError, match="nobody signs approve unseen"):
+        signed(unseen, asked, settings)
+    seen = unseen.model_copy(update={"version": asked.version})
+    assert signed(seen, asked, settings).signature
 
 
 async def test_without_a_key_a_decision_stays_as_it_is():

@@ -6,6 +6,7 @@ import pytest
 from surestep import Tools
 from surestep.cli import page
 from surestep.cli.said import said
+from tests.saying import say
 from worker import build_worker
 
 from . import tools
@@ -180,7 +181,7 @@ async def test_without_a_worker_it_shows_what_people_have_said_and_calls_nothing
     async with build_worker(server.client, Tools(tools.ferry), task_queue=queue):
         await step.start("show/said", tools.ferry(to="ada"))
         await parked(step, "show/said")
-        assert (await step.decide("show/said", "retry", by="bob")).taken
+        assert (await say(step, "show/said", "retry", by="bob")).taken
     handle = server.client.get_workflow_handle("show/said")
     await handle.signal("decide", {"verdict": "abandon", "by": "eve\x1b[2J"})
     await handle.signal("decide", "no decision at all")

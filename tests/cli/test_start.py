@@ -4,6 +4,8 @@ from datetime import datetime
 
 import pytest
 
+from tests.saying import seen
+
 from . import tools
 from .conftest import parked
 
@@ -105,7 +107,9 @@ async def test_a_step_that_is_ended_from_outside_ends_the_waiting_start(terminal
 async def test_an_abandoned_action_ends_the_waiting_start_without_an_effect(terminal, surestep):
     running = await terminal.begin("start", "start/abandoned", "letter", "--args", LOST)
     await running.says("start/abandoned/letter is unknown")
-    assert (await terminal("decide", "start/abandoned", "abandon")).code == 0
+    version = str((await seen(surestep, "start/abandoned")).version)
+    abandon = ("decide", "start/abandoned", "abandon", "--version", version)
+    assert (await terminal(*abandon)).code == 0
     ended = await running.end()
     assert ended.code == 9
     assert "abandoned by ada" in ended.shown

@@ -5,6 +5,7 @@ import pytest
 from surestep import Tools
 from surestep.signature import private_text
 from tests.authority.people import authority, key_of
+from tests.saying import say
 from worker import build_worker
 
 from . import tools
@@ -60,7 +61,7 @@ async def test_an_open_step_undoes_one_action_while_a_person_is_asked_about_anot
     again = await terminal("undo", "undo/open/booking")
     assert again.code == 7
     assert tools.posted.count("undo/open/booking/undo") == 1
-    await surestep.decide("undo/open/letter", "abandon")
+    await say(surestep, "undo/open/letter", "abandon")
     await surestep.recall("undo/open")
     late = await terminal("undo", "undo/open/booking")
     assert late.code == 7
@@ -119,3 +120,33 @@ async def test_where_signatures_are_demanded_an_undo_is_signed_like_any_decision
         signed = await terminal("undo", "undo/signed/booking", "--key", str(key))
         assert signed.code == 0, signed.shown
     assert tools.posted.count("undo/signed/booking/undo") <= 1
+
+
+async def test_an_ended_step_is_undone_by_two_who_sign_where_two_must(
+    elsewhere, server, surestep, tmp_path
+):
+    queue, files = "undo-signed", {}
+    for name in ("ada", "grace"):
+        files[name] = tmp_path / f"{name}.pem"
+        files[name].write_text(private_text(key_of(name)))
+    rules = authority("ada", "grace", two_people=[{"tools": ["booking"]}])
+    terminal = elsewhere.where(SURESTEP_TASK_QUEUE=queue)
+    known, step = Tools(tools.booking), type(surestep)(server.client, task_queue=queue)
+    async with build_worker(server.client, known, task_queue=queue, authority=rules):
+        await step.run("undo/by-two", tools.booking(to="ada"))
+        unsigned = await terminal("undo", "undo/by-two")
+        assert unsigned.code == 7
+        assert "only signed decisions count here" in unsigned.said
+        first = await terminal("undo", "undo/by-two", "--key", str(files["ada"]))
+        assert first.code == 7
+        assert "ada signed; one more person must sign the same, by `undo … --with" in first.said
+        assert tools.posted.count("undo/by-two/booking/undo") == 0
+        line = tmp_path / "first.json"
+        line.write_text(first.out.splitlines()[-1])
+        second = ("undo", "undo/by-two", "--with", str(line), "--key")
+        same = await terminal(*second, str(files["ada"]))
+        assert same.code == 7
+        assert "ada has said so already" in same.said
+        both = await terminal(*second, str(files["grace"]))
+    assert both.code == 0, both.said
+    assert tools.posted.count("undo/by-two/booking/undo") == 1

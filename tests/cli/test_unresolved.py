@@ -4,6 +4,7 @@ import signal
 import pytest
 
 from surestep import Tools
+from tests.saying import say
 from worker import build_worker
 
 from . import tools
@@ -43,7 +44,7 @@ async def test_what_waits_is_found_by_tool_and_state(terminal, surestep):
 async def test_what_is_decided_and_not_done_yet_is_called_decided(terminal, surestep):
     await surestep.start("waiting/ferry", tools.ferry(to="ada"))
     await parked(surestep, "waiting/ferry")
-    assert (await surestep.decide("waiting/ferry", "retry", by="bob")).taken
+    assert (await say(surestep, "waiting/ferry", "retry", by="bob")).taken
     table, document, shown = await asyncio.gather(
         terminal("unresolved", "--tool", "ferry"),
         terminal("unresolved", "--tool", "ferry", "--json"),

@@ -9,7 +9,7 @@ from surestep.contract import ApprovalRule, Contract, Effect, KeySupport
 from surestep.decision import Decision, Ruling, Verdict
 from surestep.evidence import Receipt, Sending, State, Verification
 from surestep.facts import Anomaly, UndoPlan
-from surestep.policy import Ask, Escalate, Fence, Finish, Move, Send, Verify, Wait, next_move
+from surestep.policy import Ask, Escalate, Fence, Finish, Lapse, Move, Send, Verify, Wait, next_move
 from surestep.record import Record, plan
 from surestep.ruling import rule, verdicts
 
@@ -132,6 +132,7 @@ class Story:
     def _decision(self, verdict: Verdict, details: dict[str, Any]) -> Decision:
         if verdict is Verdict.KEEP_LOOKING:
             details = {"until": self.now + hours(6)} | details
+        details = {"version": self.record.version} | details
         return Decision(verdict=verdict, **details)
 
     def asked_and_told(self, verdict: Verdict, **details: Any) -> "Story":
@@ -140,7 +141,7 @@ class Story:
         return self.says(verdict, **details)
 
     def approved(self, **details: Any) -> "Story":
-        return self.says(Verdict.APPROVE, version=self.record.version, **details)
+        return self.says(Verdict.APPROVE, **details)
 
     def closes(self) -> "Story":
         """End as the policy says."""
@@ -178,6 +179,8 @@ class Story:
                     self.asked()
                 case Escalate():
                     self.knows(ev.Escalated(at=self.now))
+                case Lapse():
+                    self.knows(ev.Lapsed(at=self.now))
                 case Finish():
                     return
                 case Wait(until=None):

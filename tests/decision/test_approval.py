@@ -34,8 +34,10 @@ def test_an_approval_of_what_was_seen_sends_at_once():
 
 def test_an_approval_must_say_what_it_approves():
     story = asked()
-    assert "what it approves" in story.ruling(Verdict.APPROVE).why
-    assert isinstance(story.says(Verdict.APPROVE).move, Wait)
+    assert "it names no version" in story.ruling(Verdict.APPROVE, version=None).why
+    by_hash = {"version": None, "input_hash": story.record.input_hash}
+    assert not story.ruling(Verdict.APPROVE, **by_hash).taken, "a copy of it would fit the next"
+    assert isinstance(story.says(Verdict.APPROVE, **by_hash).move, Wait)
 
 
 def test_an_approval_of_other_arguments_is_refused():

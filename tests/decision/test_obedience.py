@@ -106,8 +106,8 @@ def test_nobody_repeats_what_the_service_still_works_on():
 def test_looks_before_a_decided_retry_go_on_with_growing_pauses():
     story = asked().says(RETRY)
     start = story.now
-    looks = sum(isinstance(m, Verify) for m in story.moves(lambda: pending("running"), 100))
-    assert looks == 100
+    looks = sum(isinstance(m, Verify) for m in story.moves(lambda: pending("running"), 102))
+    assert looks == 100, "and once, people are told that it is overdue"
     assert story.now - start > hours(0.5)
 
 

@@ -9,7 +9,7 @@ from surestep import evidence as ev
 from surestep.contract import KeySupport
 from surestep.decision import Decision, Verdict
 from surestep.evidence import Finding, Receipt, Sending, State
-from surestep.policy import Ask, Escalate, Fence, Finish, Move, Send, Verify, Wait, next_move
+from surestep.policy import Ask, Escalate, Fence, Finish, Lapse, Move, Send, Verify, Wait, next_move
 from surestep.record import Record
 
 from .story import (
@@ -98,6 +98,8 @@ def carried_out(data, story: Story, move: Move) -> ev.Evidence | None:
             return ev.Asked(at=story.now, why=why)
         case Escalate():
             return ev.Escalated(at=story.now)
+        case Lapse():
+            return ev.Lapsed(at=story.now)
         case Finish(state=state, why=why):
             return ev.Closed(at=story.now, state=state, why=why)
         case Wait() if story.record.in_flight:

@@ -6,15 +6,16 @@ from itertools import product
 import pytest
 
 from surestep import evidence as ev
-from surestep.decision import Verdict
+from surestep.decision import Decision, Verdict
 from surestep.evidence import Receipt, Sending, State, confirmed, not_found, unknown
 from surestep.policy import Ask, Send
+from surestep.ruling import rule
 
 from .story import APPROVED, BLIND, IN_FLIGHT, KEYED, QUEUED, START, Story, hours, seconds
 
 CONFIRM, RETRY, ABANDON = Verdict.CONFIRM, Verdict.RETRY, Verdict.ABANDON
 KEEP_LOOKING, LEAVE_UNKNOWN = Verdict.KEEP_LOOKING, Verdict.LEAVE_UNKNOWN
-REFUSE, UNDO = Verdict.REFUSE, Verdict.UNDO
+APPROVE, REFUSE, UNDO = Verdict.APPROVE, Verdict.REFUSE, Verdict.UNDO
 HARMLESS = {CONFIRM, KEEP_LOOKING, LEAVE_UNKNOWN}  # they start nothing
 ALL = {*HARMLESS, RETRY, ABANDON}
 
@@ -45,14 +46,14 @@ SITUATIONS: dict[str, tuple[Callable[[], Story], set[Verdict]]] = {
     "accepted": (lambda: Story(QUEUED).attempt(Sending.ACCEPTED), ALL),
     "asked": (asked, ALL),
     "trace seen": (traced, HARMLESS),  # the others must say that they accept a duplicate
-    "earlier run": (lambda: Story().earlier_run(START), HARMLESS),
+    "earlier run": (lambda: Story().earlier_run(START), ALL),
     "cancelled in doubt": (lambda: Story().lost().cancel(), {*HARMLESS, ABANDON}),
     "cancelled unsent": (lambda: Story().cancel(), set()),
     "retry pending": (lambda: asked().says(RETRY), {CONFIRM, ABANDON, LEAVE_UNKNOWN}),
     "abandon pending": (lambda: asked().says(ABANDON), {CONFIRM, LEAVE_UNKNOWN}),
     "told to keep looking": (lambda: asked().says(KEEP_LOOKING), ALL),
     "left unknown": (lambda: asked().says(LEAVE_UNKNOWN).closes(), set()),
-    "awaits approval": (lambda: Story(APPROVED).asked(), {REFUSE}),  # approve must say of what
+    "awaits approval": (lambda: Story(APPROVED).asked(), {APPROVE, REFUSE}),
     "approved": (lambda: Story(APPROVED).asked().approved(), {ABANDON}),
     "undoable": (lambda: Story(undo=True).attempt(Sending.ANSWERED), {UNDO}),
     "undoable and ended": (lambda: Story(undo=True).attempt(Sending.ANSWERED).closes(), {UNDO}),
@@ -219,13 +220,52 @@ def test_junk_is_recorded_counted_and_changes_nothing():
     assert len(story.record.log) < 100
 
 
-def test_many_taken_decisions_keep_the_record_bounded():
+def test_many_taken_decisions_keep_the_record_bounded_and_no_copy_of_one_is_taken_again():
     story = Story(BLIND, sees=False)
+    first = story.lost().record.version
     for number in range(300):
-        story.lost().says(RETRY, id=f"d{number}")
+        story.says(RETRY, id=f"d{number}")
         assert story.sends
+        story.lost()
     assert len(story.record.decided) <= 100
     assert len(story.record.log) <= 100
+    assert "it answers version" in story.ruling(RETRY, id="d0", version=first).why
+    assert "it names no version" in story.ruling(RETRY, id="d0", version=None).why
+
+
+def test_a_flood_of_what_needs_no_version_makes_no_copy_of_it_count_again():
+    story = asked()
+    for number in range(80):
+        told = {} if number >= 50 else {"version": None}
+        story.says(KEEP_LOOKING, id=f"d{number}", until=story.now + hours(number + 1), **told)
+    assert story.record.decided[0] == "d30"
+    copy = {"id": "d0", "until": story.now + hours(1)}
+    assert "it names no version" in story.ruling(KEEP_LOOKING, version=None, **copy).why
+    assert story.ruling(KEEP_LOOKING, id="d99").taken
+
+
+@pytest.mark.parametrize(("situation", "verdict"), EVERY)
+def test_what_sends_or_settles_for_good_is_refused_without_the_version_that_was_seen(
+    situation, verdict
+):
+    tell, taken = SITUATIONS[situation]
+    story = tell()
+    if verdict not in taken:
+        return
+    ruling = story.ruling(verdict, version=None, by="ann")
+    only_forbids = verdict is ABANDON and story.record.doubt is None
+    assert ruling.taken is (verdict in {KEEP_LOOKING, REFUSE, UNDO} or only_forbids)
+    if not ruling.taken:
+        assert f"which is version {story.record.version}" in ruling.why
+        told = Decision.model_validate_json(ruling.block)
+        assert (told.by, told.verdict) == ("ann", verdict)
+        told_again = ev.Decided(at=story.now, decision=told)
+        assert rule(story.record, told_again).taken
+
+
+def test_the_refusal_of_an_unversioned_decision_fits_its_line():
+    story = asked().says(RETRY, by="somebody with a name", version=None)
+    assert story.told.endswith(f'send it with "version": {story.record.version}')
 
 
 def test_the_state_after_a_decision_that_is_not_carried_out_yet_is_not_settled():

@@ -111,7 +111,7 @@ def test_two_effects_of_one_action_are_not_undone_by_one_undo():
 def test_where_two_must_agree_the_first_word_changes_nothing_and_is_shown():
     story = asked()
     version = story.record.version
-    said = Decision(verdict=Verdict.CONFIRM, by="ann", id="d1")
+    said = Decision(verdict=Verdict.CONFIRM, by="ann", id="d1", version=version)
     story.knows(ev.Decided(at=story.now, decision=said, needs_another=True))
     assert story.state is State.UNKNOWN
     assert [(one.verdict, one.by) for one in story.record.agreed] == [(Verdict.CONFIRM, "ann")]

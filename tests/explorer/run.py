@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from surestep import evidence as ev
 from surestep import policy
 from surestep.evidence import State as Known
-from surestep.policy import Ask, Fence, Finish, Send, Verify, Wait
+from surestep.policy import Ask, Fence, Finish, Lapse, Send, Verify, Wait
 
 from . import laws
 from .clock import NEVER, moment, second
@@ -64,6 +64,9 @@ def _go_on(scene: Scene, state: State) -> Iterator[Step]:
             told = [(state.now, "policy", f"Ask: {why}")]
             asked = ev.Asked(at=now, why=why)
             yield learn(scene, state, told, asked, broken=laws.of_ask(state, move))
+        case Lapse():
+            told = [(state.now, "policy", "Lapse")]
+            yield learn(scene, state, told, ev.Lapsed(at=now))
         case Finish(state=end, why=why):
             told = [(state.now, "policy", f"Finish {end}: {why}")]
             closed = ev.Closed(at=now, state=end, why=why)

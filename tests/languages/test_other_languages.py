@@ -33,10 +33,11 @@ def _world_url(world, monkeypatch):
 def cli(temporal_address, step_id):
     """`await cli(mark, queue)` runs the page's command that has the mark in it."""
 
-    async def run(mark, queue):
+    async def run(mark, queue, version=None):
         blocks = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
         (command,) = [block for block in blocks if mark in block]
         command = ID_ON_THE_PAGE.sub(lambda found: f"{step_id}/{found[0]}", command)
+        command = command.replace('"version": 4', f'"version": {version}')
         words = shlex.split(
             command.replace("\\\n", " ").replace("-queue surestep", f"-queue {queue}")
         )
@@ -79,11 +80,13 @@ async def test_the_temporal_cli_decides_by_update_and_by_signal(cli, working, wo
             await world.fault(f"{step}/letter", write=["reply_lost"])
             await surestep.start(step, letter(customer="ada", text="hello"))
             await facts.parked(surestep, step)
-        _, ruling, _ = await cli("workflow update", surestep.task_queue)
+        version = (await facts.parked(surestep, confirmed)).version
+        _, ruling, _ = await cli("workflow update", surestep.task_queue, version)
         assert ruling["result"]["taken"]
         outcome = await surestep.handle(confirmed).outcome()
         assert outcome.actions[0].receipt.id == "L-77"
-        assert (await cli("workflow signal", surestep.task_queue))[0] == 0
+        version = (await facts.parked(surestep, abandoned)).version
+        assert (await cli("workflow signal", surestep.task_queue, version))[0] == 0
 
         async def is_recorded():
             return "the printer never had it" in facts.told(await facts.record(surestep, abandoned))

@@ -5,6 +5,7 @@ import pytest
 from surestep import State, Verdict, confirmed, not_found
 from surestep.evidence import Receipt
 from tests.mail.letters import Letter
+from tests.saying import say
 from tests.waiting import eventually
 
 JUNE = "june@example.com"
@@ -25,7 +26,7 @@ async def test_a_mail_that_may_have_been_taken_goes_to_a_human(working, box, too
     async with working(tool) as surestep:
         handle = await surestep.start(step_id, tool(to=JUNE))
         assert await asked(surestep, step_id) == ["welcome"]
-        ruling = await surestep.decide(step_id, Verdict.CONFIRM, by="kim")
+        ruling = await say(surestep, step_id, Verdict.CONFIRM, by="kim")
         assert ruling.taken, ruling.why
         outcome = await handle.outcome()
     assert outcome.state is State.CONFIRMED
@@ -37,7 +38,7 @@ async def test_what_a_human_sends_again_has_the_same_bytes(working, box, tool, s
     async with working(tool) as surestep:
         handle = await surestep.start(step_id, tool(to=JUNE))
         await asked(surestep, step_id)
-        ruling = await surestep.decide(step_id, Verdict.RETRY, by="kim", accept_duplicate=True)
+        ruling = await say(surestep, step_id, Verdict.RETRY, by="kim", accept_duplicate=True)
         assert ruling.taken, ruling.why
         assert (await handle.outcome()).state is State.CONFIRMED
     (_, first), (_, second) = box.mails
@@ -92,7 +93,7 @@ async def test_fifty_mails_whose_worker_ends_at_one_of_them_do_not_start_again(
         await eventually(forty_nine_taken, within=60)
     async with working(tool) as surestep:
         assert await asked(surestep, step_id) == [actions[20].name]
-        await surestep.decide(f"{step_id}/{actions[20].name}", Verdict.CONFIRM, by="kim")
+        await say(surestep, f"{step_id}/{actions[20].name}", Verdict.CONFIRM, by="kim")
         outcome = await handle.outcome()
     states = [one.state for one in outcome.actions]
     assert states.count(State.CONFIRMED) == 49

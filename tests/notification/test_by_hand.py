@@ -6,6 +6,7 @@ import pytest
 
 from surestep import State, Surestep
 from tests.notification.test_questions import refund
+from tests.saying import say
 from tests.steps import facts, switches
 from tests.waiting import eventually
 
@@ -31,6 +32,6 @@ async def test_a_message_that_is_completed_by_hand_wedges_nothing(
             return record is not None and "completed by hand" in facts.told(record)
 
         await eventually(recorded)
-        await surestep.decide(step_id, "confirm", by="Ada", note="seen")
+        await say(surestep, step_id, "confirm", by="Ada", note="seen")
         outcome = await surestep.handle(step_id).outcome(within=timedelta(seconds=30))
     assert outcome.actions[0].state is State.CONFIRMED

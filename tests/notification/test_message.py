@@ -23,6 +23,10 @@ UI = "https://temporal.example.com/namespaces/default/workflows/refund%2Forder-7
             "Surestep: refund of 7781 needs approval",
         ),
         ({"occasion": Occasion.OVERDUE}, "Surestep: nobody has answered about refund of 7781"),
+        (
+            {"occasion": Occasion.OVERDUE, "decided": "ann decided to retry"},
+            "Surestep: what was decided about refund of 7781 is not done",
+        ),
         ({"occasion": Occasion.ANOMALY}, "Surestep: an anomaly of refund of 7781"),
     ],
 )

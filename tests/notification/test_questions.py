@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from surestep import Ambiguous, Call, Contract, Effect, Receipt, State, Surestep, Tool
 from surestep.contract import ApprovalRule
+from tests.saying import say
 from tests.steps import facts
 from tests.waiting import eventually
 
@@ -48,7 +49,7 @@ async def test_a_question_is_told_once_however_often_the_agent_asks(
             return all(receiver.requests(path) for path in ("/usual", "/boss"))
 
         await eventually(both)
-        await surestep.decide(step_id, "confirm", by="Ada", note="seen")
+        await say(surestep, step_id, "confirm", by="Ada", note="seen")
         outcome = await surestep.handle(step_id).outcome(within=timedelta(seconds=30))
     assert outcome.actions[0].state is State.CONFIRMED
     (usual,), (boss,) = receiver.messages("/usual"), receiver.messages("/boss")
@@ -75,7 +76,7 @@ async def test_a_target_that_is_down_does_not_hold_up_the_step(
             return bool(receiver.requests())
 
         await eventually(asked)
-        await surestep.decide(step_id, "confirm", by="Ada", note="seen")
+        await say(surestep, step_id, "confirm", by="Ada", note="seen")
         outcome = await surestep.handle(step_id).outcome(within=timedelta(seconds=30))
         assert outcome.actions[0].state is State.CONFIRMED
 
@@ -103,7 +104,7 @@ async def test_where_nobody_is_configured_no_step_begins_to_tell(telling, client
         surestep = Surestep(client, task_queue=queue)
         await surestep.start(step_id, tool(order="7781", iban=CANARY))
         await facts.parked(surestep, step_id)
-        await surestep.decide(step_id, "confirm", by="Ada", note="seen")
+        await say(surestep, step_id, "confirm", by="Ada", note="seen")
         await surestep.handle(step_id).outcome(within=timedelta(seconds=30))
     history = await client.get_workflow_handle(step_id).fetch_history()
     scheduled = {

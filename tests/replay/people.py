@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from surestep import Accepted, ApprovalRule, Call, Receipt, State
 from tests.replay.stage import Order, Stage, breaks, is_down, tool
 from tests.replay.stories import story
+from tests.saying import say
 
 ASKS = {"approval": ApprovalRule()}
 
@@ -39,7 +40,7 @@ async def told_to_keep_looking(on: Stage) -> None:
 async def a_word_that_could_not_be_checked(on: Stage) -> None:
     await on.start(tool("charge"))
     await on.reaches(State.UNKNOWN)
-    await on.surestep.decide(on.step_id, "confirm", by="ann", receipt_id="e-7")
+    await say(on.surestep, on.step_id, "confirm", by="ann", receipt_id="e-7")
     await on.ends()
 
 
@@ -55,7 +56,18 @@ async def undone_on_demand_while_another_waits(on: Stage) -> None:
 async def left_unknown_and_listened_for(on: Stage) -> str:
     await on.start(tool("charge"))
     await on.reaches(State.UNKNOWN)
-    await on.surestep.decide(on.step_id, "leave_unknown", by="ann")
+    await say(on.surestep, on.step_id, "leave_unknown", by="ann")
     await on.ends()
     await on.surestep.notice(on.step_id, f"{on.step_id}/charge", id="e-late")
     return await on.watch_id()
+
+
+@story(tool("charge", breaks, is_down))
+async def decided_in_vain(on: Stage) -> None:
+    """A retry that waited for its look until it had expired."""
+    await on.start(tool("charge"))
+    (record,) = await on.until(lambda records: records[0].asked)
+    told = {"verdict": "retry", "by": "ann", "version": record.version}
+    told |= {"expires": (datetime.now(UTC) + timedelta(seconds=2)).isoformat()}
+    await on.client.get_workflow_handle(on.step_id).signal("decide", told)
+    await on.until(lambda records: "it expired" in str(records[0].log) and records[0].asked)

@@ -95,11 +95,12 @@ def _worker(client: Client, story: Story) -> Worker:
     tools = Tools(*story.tools)
     if story.works:
         return build_worker(client, tools, task_queue=story.name, grace=timedelta(0))
+    examiner = Examiner(None, client)
     return Worker(
         client,
         task_queue=story.name,
         workflows=WORKFLOWS,
-        activities=[Planner(tools, client).plan, Examiner(None, client).examine],
+        activities=[Planner(tools, client).plan, examiner.examine, examiner.examine_notice],
         workflow_runner=workflow_runner(),
         no_remote_activities=True,
     )

@@ -10,6 +10,7 @@ from temporalio.api.enums.v1 import EventType
 from surestep import Accepted, Call, KeySupport, Receipt, State, Tool, Verification, confirmed
 from tests.replay import stage
 from tests.replay.stage import Order, Stage, accepts, breaks, is_down, is_running, refuses, tool
+from tests.saying import say
 from tests.waiting import eventually
 
 RENEW_AT = 40
@@ -98,7 +99,7 @@ async def unknown_and_blind(on: Stage) -> None:
 async def decided_while_the_lookup_is_down(on: Stage) -> None:
     await on.start(tool("charge"))
     await on.reaches(State.UNKNOWN)
-    ruling = await on.surestep.decide(on.step_id, "retry", by="ann")
+    ruling = await say(on.surestep, on.step_id, "retry", by="ann")
     assert ruling.taken, ruling.why
     await on.until(lambda records: records[0].decision)
 
@@ -119,7 +120,7 @@ async def plagued_by_junk(on: Stage) -> None:
 async def confirmed_by_a_human(on: Stage) -> None:
     await on.start(tool("charge"))
     await on.reaches(State.UNKNOWN)
-    await on.surestep.decide(on.step_id, "confirm", by="ann", receipt_id="e-7")
+    await say(on.surestep, on.step_id, "confirm", by="ann", receipt_id="e-7")
     await on.ends()
 
 
@@ -127,7 +128,7 @@ async def confirmed_by_a_human(on: Stage) -> None:
 async def retried_by_a_human(on: Stage) -> None:
     await on.start(tool("charge"))
     await on.reaches(State.UNKNOWN)
-    await on.surestep.decide(on.step_id, "retry", by="ann")
+    await say(on.surestep, on.step_id, "retry", by="ann")
     await on.until(lambda records: records[0].attempts == 2 and not records[0].in_flight)
 
 
@@ -135,7 +136,7 @@ async def retried_by_a_human(on: Stage) -> None:
 async def abandoned(on: Stage) -> None:
     await on.start(tool("charge"))
     await on.reaches(State.UNKNOWN)
-    await on.surestep.decide(on.step_id, "abandon", by="ann")
+    await say(on.surestep, on.step_id, "abandon", by="ann")
     await on.ends()
 
 

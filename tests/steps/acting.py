@@ -16,11 +16,12 @@ from worker import WORKFLOWS, workflow_runner
 
 def deciding_worker(client: Client, tools: Tools, task_queue: str) -> Worker:
     """Runs workflows and plans; whatever else is to be done waits for an acting worker."""
+    examiner = Examiner(None, client)
     return Worker(
         client,
         task_queue=task_queue,
         workflows=WORKFLOWS,
-        activities=[Planner(tools, client).plan, Examiner(None, client).examine],
+        activities=[Planner(tools, client).plan, examiner.examine, examiner.examine_notice],
         workflow_runner=workflow_runner(),
         no_remote_activities=True,
     )

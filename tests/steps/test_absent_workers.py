@@ -29,22 +29,23 @@ async def test_a_step_submitted_without_any_worker_is_done_when_one_comes(
     await one_effect_under_one_key(world, f"{step_id}/keyed", requests=1)
 
 
-async def asked_and_left(working, world, step_id) -> Surestep:
-    """A step that waits for a human; then its worker leaves."""
+async def asked_and_left(working, world, step_id) -> tuple[Surestep, int]:
+    """A step that waits for a human, and the version that people see; then its worker leaves."""
     await world.fault(f"{step_id}/*", write=["never_arrives", "honest"])
     async with working(tools.blind) as surestep:
         await surestep.start(step_id, charge(tools.blind))
-        await facts.parked(surestep, step_id)
-    return surestep
+        record = await facts.parked(surestep, step_id)
+    return surestep, record.version
 
 
 async def test_who_decides_without_a_worker_is_told_and_can_send_it_again(working, world, step_id):
-    surestep = await asked_and_left(working, world, step_id)
+    surestep, version = await asked_and_left(working, world, step_id)
     with pytest.raises(DecisionPending, match="is a worker running") as pending:
-        await surestep.decide(step_id, "retry", by="Ada", within=MOMENT)
+        await surestep.decide(step_id, "retry", by="Ada", version=version, within=MOMENT)
     decision = pending.value.decision
+    again = {"by": "Ada", "version": version, "id": decision.id}
     async with working(tools.blind):
-        await surestep.decide(step_id, decision.verdict, by="Ada", id=decision.id, within=LIMIT)
+        await surestep.decide(step_id, decision.verdict, **again, within=LIMIT)
         outcome = await surestep.handle(step_id).outcome(within=LIMIT)
     assert outcome.state is State.CONFIRMED, facts.told(outcome)
     await one_effect_under_one_key(world, f"{step_id}/blind", requests=2)
@@ -54,11 +55,9 @@ async def test_more_decisions_than_a_step_can_take_at_once_are_all_answered(
     working, world, step_id, caplog
 ):
     """The server admits ten updates to a step, and in the end drops those that no worker takes."""
-    surestep = await asked_and_left(working, world, step_id)
-    deciding = [
-        asyncio.create_task(surestep.decide(step_id, "retry", by=f"human {number}"))
-        for number in range(25)
-    ]
+    surestep, version = await asked_and_left(working, world, step_id)
+    humans = [{"by": f"human {number}", "version": version} for number in range(25)]
+    deciding = [asyncio.create_task(surestep.decide(step_id, "retry", **human)) for human in humans]
 
     async def some_are_turned_away() -> bool:
         return any("is a worker running" in one.getMessage() for one in caplog.records)

@@ -24,6 +24,7 @@ from surestep import (
     rejected,
     unknown,
 )
+from tests.saying import say
 from tests.steps import facts
 from tests.steps.operators import LIMIT
 
@@ -116,4 +117,4 @@ async def test_a_trace_with_endless_parts_is_cut_and_put_to_a_human(working, ste
         record = await facts.parked(surestep, step_id)
         assert record.trace
         assert len(record.model_dump_json()) < 100_000
-        assert (await surestep.decide(step_id, "confirm", by="Ada")).taken
+        assert (await say(surestep, step_id, "confirm", by="Ada")).taken

@@ -11,6 +11,7 @@ import activities.plan
 from surestep import State, Surestep
 from surestep.tool import Tools
 from surestep.visibility import NEEDS_HUMAN, RUN, SEARCH_ATTRIBUTES, STATE
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.steps.namespaces import add_attributes, new_namespace
 from tests.steps.operators import LIMIT, charge, one_effect_under_one_key
@@ -46,7 +47,7 @@ async def test_without_search_attributes_steps_work_and_only_the_list_is_missing
             await surestep.start(f"{one}/asked", charge(tools.blind), run="r")
             await facts.parked(surestep, f"{one}/asked")
             assert "unknown" in await facts.details(surestep, f"{one}/asked")
-            await surestep.decide(f"{one}/asked", "confirm", by="Ada")
+            await say(surestep, f"{one}/asked", "confirm", by="Ada")
             outcome = await surestep.handle(f"{one}/asked").outcome(within=LIMIT)
             assert outcome.state is State.CONFIRMED
         assert await world.count(f"{one}/*") == 2
@@ -75,7 +76,7 @@ async def test_an_attribute_removed_under_open_steps_holds_up_only_those_until_i
         outcome = await surestep.run(f"{step_id}/new", charge(tools.keyed), within=LIMIT)
         assert outcome.state is State.CONFIRMED
         deciding = asyncio.create_task(
-            surestep.decide(f"{step_id}/open", "confirm", by="Ada", within=LIMIT)
+            say(surestep, f"{step_id}/open", "confirm", by="Ada", within=LIMIT)
         )
         await add_attributes(own, **{STATE: SEARCH_ATTRIBUTES[STATE]})
         assert (await deciding).taken

@@ -10,6 +10,7 @@ from temporalio.service import RPCError
 
 from surestep import Advice, State, StepFailed
 from surestep.protocol import STEP_WORKFLOW
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.steps.operators import (
     LIMIT,
@@ -163,9 +164,9 @@ async def test_a_cancellation_of_what_nobody_knows_leaves_the_question(
             return (await facts.record(surestep, step_id)).stop
 
         await eventually(stopped)
-        ruling = await surestep.decide(step_id, "retry", by="ops")
+        ruling = await say(surestep, step_id, "retry", by="ops")
         assert not ruling.taken
-        assert (await surestep.decide(step_id, "confirm", by="ops")).taken
+        assert (await say(surestep, step_id, "confirm", by="ops")).taken
         outcome = await surestep.handle(step_id).outcome(within=LIMIT)
     assert outcome.state is State.CONFIRMED
     await one_effect_under_one_key(world, f"{step_id}/blind", requests=1)

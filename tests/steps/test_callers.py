@@ -13,6 +13,7 @@ from surestep import (
     StepConflict,
     StepPending,
 )
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.waiting import eventually
 
@@ -39,7 +40,7 @@ async def test_who_does_not_wait_long_gets_a_handle_and_no_invitation_to_repeat(
             with pytest.raises(StepPending, match="do not repeat it") as pending:
                 await surestep.run(step_id, charge(tools.blind), within=timedelta(milliseconds=300))
         await facts.parked(surestep, step_id)
-        await surestep.decide(step_id, "confirm", by="Ada")
+        await say(surestep, step_id, "confirm", by="Ada")
         outcome = await pending.value.handle.outcome(within=LIMIT)
     assert outcome.state is State.CONFIRMED
     assert outcome.advice is Advice.DONE
@@ -67,9 +68,9 @@ async def test_what_waits_for_a_human_is_listed_until_it_is_answered(working, wo
             assert (one.state, one.tools, one.run) == ("unknown", ("blind",), "run-42")
             assert one.needs_human
             assert one.unknown_since
-        await surestep.decide(f"{step_id}/0", "confirm", by="Ada")
+        await say(surestep, f"{step_id}/0", "confirm", by="Ada")
         await eventually(lambda: there_are(1))
-        await surestep.decide(f"{step_id}/1/blind", "abandon", by="Ada")
+        await say(surestep, f"{step_id}/1/blind", "abandon", by="Ada")
 
         async def none():
             return not await listed()

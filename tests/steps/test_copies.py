@@ -7,6 +7,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from surestep import InvalidArguments, State
 from surestep.visibility import ANOMALY, NEEDS_HUMAN, STATE, UNKNOWN_SINCE
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.steps.operators import (
     LIMIT,
@@ -67,7 +68,7 @@ async def test_a_copy_of_a_terminated_step_asks_again_and_shows_its_own_state(
         shown = await attributes(surestep, step_id)
         assert shown[UNKNOWN_SINCE] > before
         assert shown[NEEDS_HUMAN]
-        await surestep.decide(step_id, "confirm", by="ops")
+        await say(surestep, step_id, "confirm", by="ops")
         await surestep.handle(step_id).outcome(within=LIMIT)
     await one_effect_under_one_key(world, f"{step_id}/blind", requests=1)
 

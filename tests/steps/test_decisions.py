@@ -3,9 +3,11 @@
 import asyncio
 
 import pytest
+from temporalio.client import WorkflowUpdateFailedError
 
 from surestep import State, Surestep
 from surestep.testing import World
+from tests.saying import say, signal
 from tests.steps import facts, tools
 from tests.steps.operators import LIMIT, charge
 from tests.waiting import eventually
@@ -14,11 +16,11 @@ named = pytest.mark.parametrize
 
 
 async def by_update(surestep: Surestep, step_id: str, **decision):
-    return await surestep.decide(step_id, decision.pop("verdict"), **decision)
+    return await say(surestep, step_id, **decision)
 
 
 async def by_signal(surestep: Surestep, step_id: str, **decision):
-    await surestep.client.get_workflow_handle(step_id).signal("decide", decision)
+    await signal(surestep.client, step_id, **decision)
 
 
 both = named("decide", [by_update, by_signal], ids=["update", "signal"])
@@ -120,13 +122,15 @@ async def test_a_double_click_by_signal_sends_once_even_if_that_is_lost_as_well(
     async with working(tools.blind) as surestep:
         await world.fault(f"{step_id}/*", write=["never_arrives"] * 5)
         await surestep.start(step_id, charge(tools.blind))
-        await facts.parked(surestep, step_id)
+        first = await facts.parked(surestep, step_id)
         await by_signal(surestep, step_id, **decision)
         await eventually(lambda: second_question(surestep, world, step_id))
         await by_signal(surestep, step_id, **decision)
-        ruling = await surestep.decide(step_id, "retry", by="Ada", id="d1")
+        ruling = await say(surestep, step_id, "retry", by="Ada", id="d1")
         assert not ruling.taken
         assert "d1" in ruling.why
+        without_id = await surestep.decide(step_id, "retry", by="Ada", version=first.version)
+        assert f"it answers version {first.version}" in without_id.why
         record = await facts.record(surestep, step_id)
     assert record.state is State.UNKNOWN
     assert "d1 was taken before" in facts.told(record)
@@ -153,6 +157,31 @@ async def test_a_decision_on_an_old_version_is_refused_and_one_on_the_new_is_tak
     assert len(await facts.posts(world, f"{step_id}/*")) == 1
 
 
+async def test_a_decision_that_names_no_version_changes_nothing_and_is_told_what_to_send(
+    working, world, step_id
+):
+    """By signal, as from the Web UI, it is answered in the details; an update says it at once."""
+    async with working(tools.blind) as surestep:
+        record = await asked_about(surestep, world, step_id, tools.blind, "reply_lost")
+        handle = surestep.client.get_workflow_handle(step_id)
+        for verdict in ("retry", "abandon", "leave_unknown", "confirm"):
+            unseen = {"verdict": verdict, "by": "Ada", "note": f"it is {verdict}"}
+            await handle.signal("decide", unseen)
+            words = f"Ada decided to {verdict.replace('_', ' ')}: refused, it names no version"
+            await eventually(lambda words=words: shown(surestep, step_id, words))
+            ruling = await surestep.decide(step_id, **unseen)
+            assert (ruling.taken, ruling.version) == (False, record.version)
+            with pytest.raises(WorkflowUpdateFailedError) as refused:
+                await handle.execute_update("decide", unseen)
+        now = await facts.record(surestep, step_id)
+        assert now.version == record.version
+        assert (await handle.execute_update("decide", ruling.block))["taken"]
+        outcome = await outcome_of(surestep, step_id)
+    assert str(refused.value.cause).endswith(', "note": "it is confirm", "version": 4}')
+    assert "Ada decided to confirm (it is confirm)" in facts.told(outcome)
+    assert len(await facts.posts(world, f"{step_id}/*")) == 1
+
+
 @named(("first", "second"), [("retry", "abandon"), ("abandon", "retry")])
 async def test_of_two_opposite_answers_none_starts_a_send_over_a_stop(
     first, second, working, world, step_id
@@ -160,8 +189,8 @@ async def test_of_two_opposite_answers_none_starts_a_send_over_a_stop(
     async with working(tools.hasty) as surestep:
         await asked_about(surestep, world, step_id, tools.hasty, "never_arrives")
         await world.fault(f"{step_id}/*", lookup=["hang"])  # so that the first is not yet done
-        one = await surestep.decide(step_id, first, by="Ada")
-        other = await surestep.decide(step_id, second, by="Bob")
+        one = await say(surestep, step_id, first, by="Ada")
+        other = await say(surestep, step_id, second, by="Bob")
         outcome = await outcome_of(surestep, step_id)
     assert one.taken
     assert other.taken is (second == "abandon")
@@ -175,7 +204,7 @@ async def test_a_decision_after_the_end_is_answered_as_too_late(verdict, working
     async with working(tools.keyed) as surestep:
         before = await surestep.run(step_id, charge(tools.keyed))
         for target in (step_id, f"{step_id}/keyed"):
-            ruling = await surestep.decide(target, verdict, by="Ada")
+            ruling = await say(surestep, target, verdict, by="Ada")
             assert not ruling.taken
             assert "too late" in ruling.why
             assert ruling.state == State.CONFIRMED
@@ -201,8 +230,26 @@ async def decide_on(action, decide, surestep, step_id):
     if decide is by_signal:
         await by_signal(surestep, step_id, action=action, verdict="retry")
     else:
-        ruling = await surestep.decide(f"{step_id}/{action}", "retry")
+        ruling = await say(surestep, f"{step_id}/{action}", "retry")
         assert not ruling.taken
+
+
+OTHER_ORDER = (
+    "import workflows.late_watch, workflows.agent_step, worker, sys; sys.exit(worker.main())"
+)
+
+
+async def test_a_worker_that_loads_its_modules_in_another_order_takes_decisions(
+    workers, world, client, step_id
+):
+    """A handler that is not registered would make every decision wait in silence."""
+    surestep = Surestep(client, task_queue=workers.queue)
+    await world.fault(f"{step_id}/*", write=["reply_lost"])
+    await workers.start("-c", OTHER_ORDER)
+    await surestep.start(step_id, charge(tools.blind))
+    await facts.parked(surestep, step_id, within=60)
+    await by_signal(surestep, step_id, verdict="confirm", by="Ada")
+    assert (await outcome_of(surestep, step_id)).state is State.CONFIRMED
 
 
 async def shown(surestep, step_id, text):

@@ -12,6 +12,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from surestep import State, Surestep, Tools
 from surestep.embedded_process import find_binary
 from surestep.protocol import STEP_WORKFLOW
+from tests.saying import say
 from tests.steps import facts, releases, tools
 from tests.steps.operators import charge
 from tests.waiting import eventually
@@ -90,7 +91,7 @@ async def test_steps_outlive_the_workers_of_every_version(
 
     async def goes_on(name: str) -> None:
         one = f"{step_id}/{name}"
-        assert (await surestep.decide(one, "confirm", by="Ada")).taken
+        assert (await say(surestep, one, "confirm", by="Ada")).taken
         outcome = await surestep.handle(one).outcome(within=SETTLED)
         assert outcome.state is State.CONFIRMED
         assert await world.count(f"{one}/*") == 1

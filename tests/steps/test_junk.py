@@ -13,7 +13,8 @@ from tests.waiting import eventually
 
 LIMIT = timedelta(seconds=30)
 
-GOOD = {"verdict": "confirm", "by": "Ada"}
+SEEN = 4  # planned, dispatched, in doubt, asked
+GOOD = {"verdict": "confirm", "by": "Ada", "version": SEEN}
 JUNK = {
     "no input": [],
     "two inputs": [GOOD, GOOD],

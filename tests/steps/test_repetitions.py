@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from surestep import Advice, State, StepPending
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.steps.operators import LIMIT, charge, one_effect_under_one_key
 from tests.steps.tools import Charge
@@ -102,7 +103,7 @@ async def test_a_call_that_is_made_again_after_its_approval_finds_it_done(workin
     async with working(tools.blind) as surestep:
         await surestep.start(step_id, charge(tools.blind))
         await facts.parked(surestep, step_id)
-        await surestep.decide(step_id, "retry", by="Ada")
+        await say(surestep, step_id, "retry", by="Ada")
         first = await surestep.run(step_id, charge(tools.blind), within=LIMIT)
         again = await surestep.run(step_id, charge(tools.blind), within=LIMIT)
     assert again == first

@@ -143,9 +143,9 @@ async def test_a_cancel_that_meets_the_end_does_not_lose_the_verdict(working, cl
     hasty = Shop().tool("hasty", Contract(effect=Effect.IRREVERSIBLE), before=loses)
     async with working(hasty) as surestep:
         await surestep.start(step_id, hasty())
-        await facts.looked(surestep, step_id, times=1)
+        version = (await facts.looked(surestep, step_id, times=1)).version
     step = client.get_workflow_handle(step_id)
-    await step.signal("decide", {"verdict": "abandon", "by": "ops"})
+    await step.signal("decide", {"verdict": "abandon", "by": "ops", "version": version})
     await step.cancel()
     async with working(hasty) as surestep:
         outcome = await surestep.handle(step_id).outcome(within=LIMIT)

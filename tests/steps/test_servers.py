@@ -89,7 +89,7 @@ async def test_everything_goes_on_when_the_server_is_back(
     for one in (parked, given_up):
         await world.fault(f"{one}/*", write=["never_arrives"])
         await surestep.start(one, charge(tools.blind))
-        await facts.parked(surestep, one, within=60)
+        seen = await facts.parked(surestep, one, within=60)
     await facts.parked(surestep, looking)
     # On its way to its mark, behind a look that takes its time.
     unmarked = f"{step_id}/unmarked"
@@ -98,13 +98,14 @@ async def test_everything_goes_on_when_the_server_is_back(
     await facts.arrived(world, f"{unmarked}/*", method="GET")
 
     new = f"{step_id}/new"
-    abandon = {"verdict": "abandon", "by": "Ada", "id": "d2"}
+    retry = {"by": "Ada", "id": "d1", "version": seen.version}
+    abandon = {"verdict": "abandon"} | retry | {"id": "d2"}
     signal_to = surestep.client.get_workflow_handle(given_up).signal
     waiting = asyncio.create_task(surestep.handle(parked).outcome())
     await asyncio.sleep(0.1)
     await server.end(signal.SIGKILL if long else signal.SIGTERM)
     running = asyncio.create_task(surestep.run(new, charge(tools.keyed)))
-    deciding = asyncio.create_task(surestep.decide(parked, "retry", by="Ada", id="d1"))
+    deciding = asyncio.create_task(surestep.decide(parked, "retry", **retry))
     signalling = asyncio.create_task(signal_to("decide", abandon))
     await world.fault(f"{looking}/*", lookup=[])
     await world.release(f"{step_id}/meanwhile/*")
@@ -115,7 +116,7 @@ async def test_everything_goes_on_when_the_server_is_back(
     await server.start()
 
     await asyncio.wait([deciding, signalling])
-    again = await surestep.decide(parked, "retry", by="Ada", id="d1")
+    again = await surestep.decide(parked, "retry", **retry)
     if deciding.exception():
         assert isinstance(deciding.exception(), CannotConnect)
         assert again.taken or "taken before" in again.why
@@ -152,12 +153,12 @@ async def test_who_meets_an_outage_is_told_what_is_not_known_and_what_is_safe(
     await workers.start()
     await world.fault(f"{parked}/*", write=["reply_lost"])
     await surestep.start(parked, charge(tools.blind))
-    await facts.parked(surestep, parked, within=60)
+    confirm = {"by": "Ada", "version": (await facts.parked(surestep, parked, within=60)).version}
     await server.end()
     pending, start, decide, recall = await asyncio.gather(
         surestep.run(parked, charge(tools.blind), within=timedelta(seconds=1)),
         surestep.start(new, charge(tools.keyed)),
-        surestep.decide(parked, "confirm", by="Ada"),
+        surestep.decide(parked, "confirm", **confirm),
         surestep.recall(new),
         return_exceptions=True,
     )
@@ -171,9 +172,9 @@ async def test_who_meets_an_outage_is_told_what_is_not_known_and_what_is_safe(
     assert server.address in str(late.value)
     await server.start()
     decision_id = str(decide).split("id='")[1].split("'")[0]
-    ruling = await surestep.decide(parked, "confirm", by="Ada", id=decision_id)
-    assert ruling.taken
-    assert not (await surestep.decide(parked, "confirm", by="Ada", id=decision_id)).taken
+    for first in (True, False):
+        ruling = await surestep.decide(parked, "confirm", id=decision_id, **confirm)
+        assert ruling.taken is first
     for one, tool in ((parked, tools.blind), (new, tools.keyed)):
         outcome = await surestep.run(one, charge(tool), within=SETTLED)
         assert outcome.state is State.CONFIRMED

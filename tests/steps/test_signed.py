@@ -1,25 +1,23 @@
 """Signed mode: a decision that is not what it should be changes nothing, and can be seen."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
 
 import pytest
 from temporalio.client import Client, WorkflowUpdateFailedError
 
-from surestep import ApprovalRule, Decision, State, Surestep, Tool, Tools
+from surestep import ApprovalRule, Decision, State, Surestep, Tool
 from surestep.answer import refusal
 from surestep.authority import Authority
 from surestep.protocol import DECIDE
 from surestep.record import Record
-from surestep.signature import sign
 from surestep.testing import World
-from tests.authority.people import authority, key_of, public
+from tests.authority.people import authority, public
 from tests.steps import facts, tools
 from tests.steps.operators import LIMIT, charge
+from tests.steps.signing import ruled_by, signed
 from tests.waiting import eventually
-from worker import build_worker
 
 BOTH = ["signal", "update"]
 APPROVED = tools.careful(
@@ -41,24 +39,10 @@ Ruled = Callable[..., AbstractAsyncContextManager[Surestep]]
 def ruled(client: Client, step_id: str) -> Ruled:
     """A worker that takes signed decisions only."""
 
-    @asynccontextmanager
-    async def run(*known: Tool, rules: Authority = RULES) -> AsyncIterator[Surestep]:
-        grace = timedelta(seconds=1)
-        async with build_worker(
-            client, Tools(*known), task_queue=step_id, grace=grace, authority=rules
-        ):
-            yield Surestep(client, task_queue=step_id)
+    def run(*known: Tool, rules: Authority = RULES) -> AbstractAsyncContextManager[Surestep]:
+        return ruled_by(rules, client, step_id, *known)
 
     return run
-
-
-def signed(name: str, record: Record, verdict: str, **said: Any) -> Decision:
-    """What a person says who sees this record."""
-    made = {"id": f"{name}-{verdict}", "version": record.version, "made_at": datetime.now(UTC)}
-    about = {"action_id": record.action_id, "input_hash": record.input_hash}
-    about = {field: said.pop(field, value) for field, value in about.items()}
-    told = Decision.model_validate({"verdict": verdict, **made, **said})
-    return sign(told, **about, key=key_of(name))
 
 
 async def send(surestep: Surestep, step_id: str, told: Decision, how: str = "update") -> str:

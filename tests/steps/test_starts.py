@@ -11,6 +11,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from surestep import Decision, State, StepConflict, Surestep
 from surestep.answer import answer_to
 from surestep.outcome import StepOutcome
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.steps.operators import LIMIT, charge, one_effect_under_one_key
 from tests.steps.processes import ROOT
@@ -62,8 +63,8 @@ async def test_a_decision_whose_reply_is_lost_is_answered_as_taken(proxy, workin
     async with working(tools.blind) as surestep:
         human = await through(proxy, surestep)
         await surestep.start(step_id, charge(tools.blind))
-        await facts.parked(surestep, step_id)
-        decision = Decision(verdict="retry", by="Ada", id="d-1")
+        record = await facts.parked(surestep, step_id)
+        decision = Decision(verdict="retry", by="Ada", id="d-1", version=record.version)
         proxy.swallows = True
         deciding = asyncio.create_task(answer_to(human.client, step_id, decision))
         await facts.applied(world, f"{step_id}/blind")
@@ -111,7 +112,7 @@ async def test_a_caller_that_is_killed_comes_back_to_its_step(
         await facts.parked(surestep, step_id)
         second.kill()
         await second.wait()
-        await surestep.decide(step_id, "confirm", by="Ada", receipt_id="ef-1")
+        await say(surestep, step_id, "confirm", by="Ada", receipt_id="ef-1")
         third = await agent(temporal_address, surestep, step_id)
         said, _ = await third.communicate()
         outcome = StepOutcome.model_validate_json(said.splitlines()[-1])

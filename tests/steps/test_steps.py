@@ -16,6 +16,7 @@ from surestep import (
     UnknownTool,
 )
 from surestep.protocol import STEP_WORKFLOW
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.steps.operators import as_another_language
 from tests.waiting import eventually
@@ -35,7 +36,7 @@ async def test_what_depends_on_an_action_waits_until_it_is_settled(working, worl
         )
         await facts.parked(surestep, step_id)
         assert await world.requests(f"{step_id}/second") == []
-        await surestep.decide(f"{step_id}/first", "confirm", by="Ada")
+        await say(surestep, f"{step_id}/first", "confirm", by="Ada")
         outcome = await surestep.handle(step_id).outcome(within=LIMIT)
     assert outcome.state is State.CONFIRMED
     first, second = await world.effects(f"{step_id}/*")
@@ -122,9 +123,7 @@ async def test_an_unknown_action_is_never_undone(working, world, step_id):
             undo_on_failure=True,
         )
         await facts.parked(surestep, step_id)
-        ruling = await surestep.decide(
-            f"{step_id}/first", "abandon", by="Ada", accept_duplicate=True
-        )
+        ruling = await say(surestep, f"{step_id}/first", "abandon", by="Ada", accept_duplicate=True)
         assert ruling.taken, ruling.why
         await surestep.handle(step_id).outcome(within=LIMIT)
     (effect,) = await world.effects(f"{step_id}/*")
@@ -150,7 +149,7 @@ async def test_an_undo_that_nobody_can_look_up_is_decided_under_its_own_name(
             return known and known.asked
 
         await eventually(asked)
-        ruling = await surestep.decide(f"{step_id}/first/undo", "confirm", by="Ada")
+        ruling = await say(surestep, f"{step_id}/first/undo", "confirm", by="Ada")
         assert ruling.taken, ruling.why
         outcome = await surestep.handle(step_id).outcome(within=LIMIT)
     assert outcome["first"].state is State.COMPENSATED

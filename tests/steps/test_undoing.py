@@ -7,6 +7,7 @@ import pytest
 from surestep import NothingToUndo, State, Surestep
 from surestep.decision import Verdict
 from surestep.testing import World
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.steps.operators import LIMIT, charge
 from tests.waiting import eventually
@@ -75,7 +76,7 @@ async def test_an_undo_that_was_taken_is_done_however_near_the_end(working, worl
             said = await surestep.decide(f"{step_id}/undoable", Verdict.UNDO, by="Ada")
             return said.taken
 
-        left = surestep.decide(f"{step_id}/blind", Verdict.LEAVE_UNKNOWN, by="Bob")
+        left = say(surestep, f"{step_id}/blind", Verdict.LEAVE_UNKNOWN, by="Bob")
         _, *taken = await asyncio.gather(left, *(undo(0.002 * n) for n in range(4, 14)))
         outcome = await surestep.handle(step_id).outcome(within=LIMIT)
     undone = outcome["undoable"].state is State.COMPENSATED
@@ -95,7 +96,7 @@ async def test_an_undo_that_may_have_left_is_not_sent_again_by_asking_once_more(
         assert (await surestep.undo(f"{step_id}/{name}", by="Ada")).taken
         for one in (f"{name}/undo", "blind"):
             await eventually(lambda one=one: _told(surestep, step_id, one, "a human is asked"))
-            said = await surestep.decide(f"{step_id}/{one}", "leave_unknown", by="Ada")
+            said = await say(surestep, f"{step_id}/{one}", "leave_unknown", by="Ada")
             assert said.taken, said.why
         await surestep.handle(step_id).outcome(within=LIMIT)
         again = await surestep.undo(f"{step_id}/{name}", by="Ada")
@@ -113,7 +114,7 @@ async def test_what_its_step_has_undone_is_not_undone_again(working, world, step
         assert (await surestep.undo(f"{step_id}/undoable", by="Ada")).taken
         await eventually(lambda: _told(surestep, step_id, "undoable", "undone"))
         await eventually(lambda: _parked(surestep, step_id))
-        await surestep.decide(f"{step_id}/blind", "leave_unknown", by="Ada")
+        await say(surestep, f"{step_id}/blind", "leave_unknown", by="Ada")
         await surestep.handle(step_id).outcome(within=LIMIT)
         with pytest.raises(NothingToUndo, match="already"):
             await surestep.undo(f"{step_id}/undoable", by="Bob")

@@ -6,6 +6,7 @@ import pytest
 
 from surestep import Advice, InvalidArguments, NoSuchStep, NothingToUndo, State, Surestep
 from surestep.operators import ORPHANED
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.steps.operators import LIMIT, charge
 from tests.waiting import eventually
@@ -35,7 +36,7 @@ async def test_keep_looking_takes_the_question_away_until_its_time(working, worl
 async def test_what_nobody_will_know_ends_the_step_and_is_listened_for(working, world, step_id):
     async with working(tools.blind) as surestep:
         await unknown(surestep, world, step_id)
-        assert (await surestep.decide(step_id, "leave_unknown", by="Ada")).taken
+        assert (await say(surestep, step_id, "leave_unknown", by="Ada")).taken
         outcome = await surestep.handle(step_id).outcome(within=LIMIT)
         assert outcome.state is State.UNKNOWN
         assert outcome.advice is Advice.STOP
@@ -70,7 +71,7 @@ async def test_a_step_that_waits_for_a_human_undoes_what_another_wants_undone(
         await eventually(lambda: _is(surestep, step_id, "undoable", State.COMPENSATED))
         again = await surestep.undo(f"{step_id}/undoable", by="Ada")
         assert not again.taken
-        await surestep.decide(f"{step_id}/blind", "confirm", by="Ada")
+        await say(surestep, f"{step_id}/blind", "confirm", by="Ada")
         outcome = await surestep.handle(step_id).outcome(within=LIMIT)
     assert outcome["undoable"].state is State.COMPENSATED
     assert "Ada decided to undo" in facts.told(outcome)

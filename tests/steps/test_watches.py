@@ -3,6 +3,7 @@
 from temporalio.client import WorkflowExecutionStatus
 
 from surestep import Surestep
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.steps.operators import LIMIT, charge
 from tests.waiting import eventually
@@ -18,7 +19,7 @@ async def left_unknown(surestep: Surestep, world, step_id: str) -> str:
     await surestep.start(step_id, *actions, mode="parallel")
     for name in NAMES:
         await eventually(lambda name=name: asked(surestep, step_id, name))
-        await surestep.decide(f"{step_id}/{name}", "leave_unknown", by="Ada")
+        await say(surestep, f"{step_id}/{name}", "leave_unknown", by="Ada")
     await surestep.handle(step_id).outcome(within=LIMIT)
     query = f"WorkflowType = 'LateWatch' AND WorkflowId STARTS_WITH '{step_id}/watch-'"
 

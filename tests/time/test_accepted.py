@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from surestep import Advice, State
+from tests.saying import say
 from tests.time.service import TAKEN, End, Service, tool_for
 
 DAY = timedelta(days=1)
@@ -54,7 +55,7 @@ async def test_an_operation_that_the_service_forgot_goes_to_a_human(dev_clock, s
         await dev_clock.reaches(step_id, State.UNKNOWN)
         assert (await dev_clock.attributes(step_id))["SurestepNeedsHuman"] is True
         assert len(service.requests) == 1
-        ruling = await surestep.decide(step_id, "abandon", by="ann")
+        ruling = await say(surestep, step_id, "abandon", by="ann")
         assert ruling.taken, ruling.why
         outcome = await surestep.run(step_id, charge(order="o-1"))
     assert outcome.state is State.NOT_FOUND

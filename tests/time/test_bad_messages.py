@@ -1,6 +1,7 @@
 """Decisions as people, scripts and the Web UI send them: the step stays decidable."""
 
 import asyncio
+import json
 
 import pytest
 from temporalio.api.common.v1 import Payload
@@ -10,6 +11,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from surestep import State, SurestepError
 from surestep.decision import Ruling
+from tests.saying import say
 from tests.time.service import REQUEST_LOST, Service, tool_for
 from tests.waiting import eventually
 
@@ -21,7 +23,8 @@ def raw(data: bytes, encoding: bytes = b"json/plain") -> RawValue:
     return RawValue(Payload(metadata={"encoding": encoding}, data=data))
 
 
-OK = {"action": "charge", "verdict": "confirm", "by": "ann", "receipt_id": "e-7"}
+SEEN = 4  # planned, dispatched, in doubt, asked
+OK = {"action": "charge", "verdict": "confirm", "by": "ann", "receipt_id": "e-7", "version": SEEN}
 
 UNREADABLE = {
     "nothing": [],
@@ -80,7 +83,7 @@ async def parked(client, working, step_id):
 async def settles(surestep, step_id):
     """A proper decision is taken, quickly."""
     async with asyncio.timeout(5):
-        ruling = await surestep.decide(step_id, "confirm", by="ann", receipt_id="e-7")
+        ruling = await say(surestep, step_id, "confirm", by="ann", receipt_id="e-7")
         assert ruling.taken, ruling.why
         outcome = await surestep.recall(step_id)
     assert outcome.state is State.CONFIRMED
@@ -148,7 +151,7 @@ async def test_a_signal_or_update_of_any_name_wedges_nothing(client, parked, ste
 
 
 async def test_a_decision_as_json_text_is_understood(client, parked, step_id):
-    text = '{"verdict": "confirm", "by": "ann"}'
+    text = json.dumps(OK)
     handle = client.get_workflow_handle(step_id)
     ruling = await handle.execute_update("decide", text, result_type=Ruling)
     assert ruling.taken

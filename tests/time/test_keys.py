@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from surestep import KeySupport, State
+from tests.saying import say
 from tests.time.service import ANSWERED, REPLY_LOST, REQUEST_LOST, UNREACHABLE, Service, tool_for
 
 DAY = timedelta(days=1)
@@ -80,7 +81,7 @@ async def test_a_retry_decided_while_the_lookup_is_down_waits_for_it(test_clock,
         await surestep.start(step_id, charge(order="o-1"))
         await test_clock.skip(step_id, 3 * DAY)
         await test_clock.reaches(step_id, State.UNKNOWN)
-        await surestep.decide(step_id, "retry", by="ann")
+        await say(surestep, step_id, "retry", by="ann")
         await test_clock.skip(step_id, 2 * HOUR)
         assert len(service.requests) == 1, "sent again although nobody could look"
         service.lookup_works = True

@@ -6,6 +6,7 @@ import pytest
 from temporalio.client import WorkflowExecutionStatus
 
 from surestep import State
+from tests.saying import say
 from tests.time.service import REQUEST_LOST, Service, late, tool_for
 from tests.waiting import eventually
 
@@ -59,7 +60,7 @@ async def abandoned(clock, step_id, charge, surestep):
     handle = await surestep.start(step_id, charge(order="o-1"))
     await clock.skip(step_id, timedelta(minutes=2))
     await clock.reaches(step_id, State.UNKNOWN)
-    ruling = await surestep.decide(step_id, "abandon", by="ann")
+    ruling = await say(surestep, step_id, "abandon", by="ann")
     assert ruling.taken, ruling.why
     outcome = await handle.outcome()
     assert outcome.state is State.NOT_FOUND

@@ -7,6 +7,7 @@ import pytest
 
 import workflows.settling
 from surestep import State
+from tests.saying import say
 from tests.time.service import REQUEST_LOST, Service, tool_for
 from tests.waiting import eventually
 
@@ -94,11 +95,12 @@ async def test_no_decision_is_lost_while_histories_are_renewed(dev_clock, step_i
 
     async def all_counted():
         records = await dev_clock.records(step_id)
-        return records[0].refused_decisions == sent
+        return records[0].refused_decisions == sent and records[0]
 
-    await eventually(all_counted)
+    seen = await eventually(all_counted)
     assert len(await run_ids(dev_clock, step_id)) > 10
-    await handle.signal("decide", {"verdict": "confirm", "by": "ann", "receipt_id": "e-7"})
+    told = {"verdict": "confirm", "by": "ann", "receipt_id": "e-7", "version": seen.version}
+    await handle.signal("decide", told)
     outcome = await surestep.recall(step_id)
     assert outcome.state is State.CONFIRMED
     assert outcome.worst.receipt.id == "e-7"
@@ -136,7 +138,7 @@ async def test_a_flood_of_refused_decisions_renews_the_history_and_the_next_one_
         try:
             await eventually(renewed)
         finally:
-            ruling = await surestep.decide(step_id, "confirm", by="ann")
+            ruling = await say(surestep, step_id, "confirm", by="ann")
         assert ruling.taken, ruling.why
         record = (await surestep.recall(step_id)).worst
     assert record.state is State.CONFIRMED
@@ -155,7 +157,7 @@ async def test_a_decision_in_the_middle_of_a_flood_is_answered_whatever_run_it_m
         until = await dev_clock.now(step_id) + timedelta(days=200)
         later = {"verdict": "keep_looking", "by": "bob", "until": until.isoformat()}
         flood = [asyncio.create_task(handle.signal("decide", later)) for _ in range(300)]
-        ruling = await surestep.decide(step_id, "confirm", by="ann")
+        ruling = await say(surestep, step_id, "confirm", by="ann")
         assert ruling.taken, ruling.why
         assert (await surestep.recall(step_id)).state is State.CONFIRMED
         await asyncio.gather(*flood, return_exceptions=True)  # those after the end find nobody

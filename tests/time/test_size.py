@@ -7,6 +7,7 @@ from pydantic import BaseModel
 import workflows.settling
 from surestep import Call, Contract, Effect, Receipt, State, Tool, Verification, not_found
 from surestep.identity import STEP_INPUT_LIMIT
+from tests.saying import say
 from tests.waiting import eventually
 
 
@@ -60,7 +61,7 @@ async def test_a_step_at_the_limit_can_renew_its_history(working, step_id, monke
             return (await handle.describe()).run_id != first
 
         await eventually(renewed)
-        ruling = await surestep.decide(step_id, "confirm", by="ann")
+        ruling = await say(surestep, step_id, "confirm", by="ann")
         assert ruling.taken, ruling.why
 
 

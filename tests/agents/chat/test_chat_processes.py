@@ -8,6 +8,7 @@ from datetime import timedelta
 from surestep.agents import AgentTools
 from surestep.agents.chat import ChatAgent, ChatTools
 from tests.agents.chat.model import calls, says, scripted
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.waiting import eventually
 
@@ -59,7 +60,7 @@ async def test_a_parked_run_is_resumed_in_another_process_with_the_recorded_outc
         messages = json.loads(kept.read_text())
         assert [one["role"] for one in messages] == ["user", "assistant"]
         await facts.parked(surestep, f"{step_id}/blind/1")
-        await surestep.decide(f"{step_id}/blind/1", "confirm", by="ada", note="in the log")
+        await say(surestep, f"{step_id}/blind/1", "confirm", by="ada", note="in the log")
         messages.append({"role": "user", "content": "is anybody there?"})
         script.lines = [says("done")]
         end = await chat(surestep, script).run(messages, run=step_id)

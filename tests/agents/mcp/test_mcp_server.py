@@ -16,6 +16,7 @@ from surestep import ContractError, Surestep, Tool
 from surestep.agents import AgentTools
 from surestep.agents.mcp_server import mcp_server
 from tests.agents.mcp.serving import over_http
+from tests.saying import say
 from tests.steps import facts, tools
 
 REFUND = {"order": "o-1", "cents": 2500}
@@ -168,7 +169,7 @@ async def test_a_long_wait_tells_of_progress_then_is_pending_and_can_be_recalled
             replies = await asyncio.gather(*waiting, asked)
             assert {text(one) for one in replies} == {text(reply)}
             await facts.parked(surestep, f"{run}/blind/1")
-            await surestep.decide(f"{run}/blind/1", "confirm", by="ada", note="in the log")
+            await say(surestep, f"{run}/blind/1", "confirm", by="ada", note="in the log")
             await surestep.handle(f"{run}/blind/1").outcome()
             recalled = await ask(on, step, run, tool="surestep_recall")
             assert recalled.meta["surestep/state"] == "confirmed"

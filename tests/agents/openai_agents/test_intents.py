@@ -23,6 +23,7 @@ from surestep.agents import AgentTools, agent_run
 from surestep.agents.openai_agents import FunctionTools
 from tests.agents.openai_agents.child import SHORT
 from tests.agents.openai_agents.script import OTHER, REFUND, calls, outputs, says, scripted
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.waiting import eventually
 
@@ -158,7 +159,7 @@ async def test_a_call_that_an_agent_as_a_tool_has_parked_is_settled_as_well(work
         result = await Runner.run(support, "refund o-1")
         kept = json.dumps(result.to_state().to_json())
         await facts.parked(surestep, f"{run}/blind/1")
-        await surestep.decide(f"{run}/blind/1", Verdict.CONFIRM, by="ann")
+        await say(surestep, f"{run}/blind/1", Verdict.CONFIRM, by="ann")
         support, ours = agents(says(), of_clerk=[says("I did")])
         state = await RunState.from_json(support, json.loads(kept))
         assert await eventually(lambda: ours.settle(state))

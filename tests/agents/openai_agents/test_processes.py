@@ -11,6 +11,7 @@ from surestep.agents import agent_run
 from tests.agents.killed import left_by
 from tests.agents.openai_agents.child import SHORT
 from tests.agents.openai_agents.script import OTHER, REFUND, calls, outputs, says, scripted
+from tests.saying import say
 from tests.steps import facts, tools
 from tests.waiting import eventually
 
@@ -62,7 +63,7 @@ async def test_a_parked_run_goes_on_in_another_process_with_the_recorded_outcome
     with agent_run(f"{left.runs}/parked"):
         assert not await ours.settle(state)
         await facts.parked(surestep, step)
-        await surestep.decide(step, Verdict.CONFIRM, by="ann")
+        await say(surestep, step, Verdict.CONFIRM, by="ann")
         assert await eventually(lambda: ours.settle(state))
         result = await Runner.run(agent, state)
     assert f"{step} confirmed" in outputs(result.to_input_list())[-1]

@@ -8,6 +8,7 @@ from surestep import Verdict
 from tests.agents.killed import left_by
 from tests.agents.pydantic_ai.child import parking
 from tests.agents.pydantic_ai.script import OTHER, REFUND, calls, outputs, says, scripted
+from tests.saying import say
 from tests.steps import facts
 from tests.waiting import eventually
 
@@ -56,7 +57,7 @@ async def test_a_parked_run_goes_on_in_another_process_with_the_recorded_outcome
     parked = kept.deferred_tool_requests
     assert parked.remaining(await ours.results(parked)) == parked
     await facts.parked(surestep, step)
-    await surestep.decide(step, Verdict.CONFIRM, by="ann")
+    await say(surestep, step, Verdict.CONFIRM, by="ann")
 
     async def all_settled():
         results = await ours.results(parked)

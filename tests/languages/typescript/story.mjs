@@ -1,6 +1,6 @@
 // The story that the test tells with the page's module: one charge, a letter that must be decided.
 
-import { connect, decide, run } from "./steps.mjs";
+import { connect, decide, record, run } from "./steps.mjs";
 
 const [charge, letter] = process.argv.slice(2);
 const client = await connect();
@@ -15,7 +15,8 @@ const pending = run(client, letter, "letter", { customer: "ada", text: "hello" }
 const decision = { verdict: "confirm", by: "ada", note: "in the outbox log", receipt_id: "L-77" };
 for (let tries = 0; !said.ruling; tries += 1) {
   try {
-    said.ruling = await decide(client, letter, decision);
+    const { version } = await record(client, letter);
+    said.ruling = await decide(client, letter, { ...decision, version });
   } catch (notYet) {
     if (tries === 600) throw notYet;
     await new Promise((resolve) => setTimeout(resolve, 100));
