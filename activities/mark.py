@@ -87,6 +87,8 @@ class Beats:
         try:
             yield
         finally:
+            if not deadline.expired():
+                deadline.reschedule(None)  # how it ended is known, and must not be lost to it now
             beats.cancel()
             await asyncio.wait([beats])
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from surestep.agents.conversation import mark, unmarked
 from surestep.identity import canonical
+from surestep.narrative import when
 from surestep.outcome import Advice, StepOutcome
 from surestep.value import Value
 
@@ -43,6 +44,8 @@ class Reply(Value):
 def settled(outcome: StepOutcome) -> Reply:
     """The reply that a settled step gives, however often it is asked."""
     text = outcome.for_model()
+    if outcome.evidence:
+        text = f"{text} Known since {when(outcome.evidence[-1].at)}."
     if outcome.result is not None:
         result = canonical(outcome.result)
         cut = f"{result[:RESULT_LIMIT]}… (cut)" if len(result) > RESULT_LIMIT else result

@@ -178,10 +178,9 @@ async def test_an_attempt_that_is_ended_by_hand_is_in_doubt_and_wedges_nothing(
         for tool in (tools.lookup, tools.blind)
     }
     async with working(tools.lookup, tools.blind) as surestep:
-        for (_, tool), one in ids.items():
+        for (name, tool), one in ids.items():
             await world.fault(f"{one}/*", write=["expect_kill"])
             await surestep.start(one, charge(tool))
-        for (name, _), one in ids.items():
             await facts.applied(world, f"{one}/*")
             hand = await switches.by_hand(client, one)
             if name == "failed":
@@ -211,10 +210,9 @@ async def test_a_report_of_a_later_version_is_read_without_what_is_new_in_it(
 async def test_a_look_that_is_ended_by_hand_says_nothing(working, world, client, step_id):
     ids = {name: f"{step_id}/{name}" for name in RESULTS}
     async with working(tools.lookup) as surestep:
-        for one in ids.values():
+        for name, one in ids.items():
             await world.fault(f"{one}/*", write=["reply_lost"], lookup=["honest", "hang"])
             await surestep.start(one, charge(tools.lookup))
-        for name, one in ids.items():
             await eventually(lambda one=one: told(surestep, one, "attempt 1 is ambiguous"))
             await eventually(lambda one=one: switches.pending(client, one))
             await (await switches.by_hand(client, one)).complete(*RESULTS[name])

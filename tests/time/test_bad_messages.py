@@ -81,8 +81,8 @@ async def parked(client, working, step_id):
 
 
 async def settles(surestep, step_id):
-    """A proper decision is taken, quickly."""
-    async with asyncio.timeout(5):
+    """A proper decision is taken, soon."""
+    async with asyncio.timeout(30):
         ruling = await say(surestep, step_id, "confirm", by="ann", receipt_id="e-7")
         assert ruling.taken, ruling.why
         outcome = await surestep.recall(step_id)

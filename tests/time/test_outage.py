@@ -1,5 +1,6 @@
 """A service that cannot be reached for a day: caution must not lose work (R18)."""
 
+import time
 from datetime import timedelta
 from itertools import pairwise
 
@@ -48,3 +49,25 @@ async def test_refused_connections_do_not_use_up_the_life_of_the_key(test_clock,
     assert outcome.state is State.CONFIRMED
     assert len(service.made) == 1
     assert len(service.requests) == sent_so_far + 2
+
+
+class Blocking(Service):
+    """Its client blocks the whole worker, so that nobody can cut it off in time."""
+
+    def send(self, key):
+        time.sleep(0.4)
+        return super().send(key)
+
+
+async def test_what_is_known_only_after_the_time_is_up_is_known_all_the_same(dev_clock, step_id):
+    """Neither the refused connection nor the answer gives a doubt to a service without lookups."""
+    service = Blocking([UNREACHABLE, ANSWERED])
+    charge = tool_for(service, looks=False, ask=True, timeout=timedelta(seconds=0.3))
+    async with dev_clock.working(charge) as surestep:
+        await surestep.start(step_id, charge(order="o-1"))
+        await dev_clock.skip(step_id, HOUR)
+        record = await dev_clock.record(step_id)
+        assert record.asked is None, record.doubt
+        outcome = await surestep.run(step_id, charge(order="o-1"))
+    assert outcome.state is State.CONFIRMED
+    assert len(service.requests) == 2
