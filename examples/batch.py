@@ -77,11 +77,13 @@ async def main(month: str) -> None:
     customers = ["ada", "bob", "cleo", "dan", "eve"]
     invoices = [Invoice(customer=name, cents=2500) for name in customers]
     with TemporaryDirectory() as folder:
-        async with World.start(folder=Path(folder)) as world, Surestep.connect() as surestep:
+        async with World.start(folder=Path(folder)) as world, Surestep.connect() as connected:
             os.environ["INVOICES_URL"] = world.url
             await world.fault(f"invoices/{month}/invoice-bob", write=["reply_lost"])
             await world.fault(f"invoices/{month}/invoice-cleo", write=["rate_limited:1"])
             await world.fault(f"invoices/{month}/invoice-dan", write=["refuse:422"])
+            # A queue of its own: other workers here do not know these tools.
+            surestep = Surestep(connected.client, task_queue="example-batch")
             tools, queue = Tools(invoice), surestep.task_queue
             async with build_worker(surestep.client, tools, task_queue=queue):
                 outcome = await send_all(surestep, month, invoices)

@@ -91,10 +91,12 @@ async def pay(surestep: Surestep, order: str, cents: int) -> StepOutcome:
 
 async def main(order: str) -> None:
     with TemporaryDirectory() as folder:
-        async with World.start(folder=Path(folder)) as world, Surestep.connect() as surestep:
+        async with World.start(folder=Path(folder)) as world, Surestep.connect() as connected:
             os.environ["PAYMENTS_URL"] = world.url
             await world.fault(f"pay/{order}/prepare", lookup=["reset", "hang"])
             await world.fault(f"pay/{order}/commit", write=["reply_lost"])
+            # A queue of its own: other workers here do not know these tools.
+            surestep = Surestep(connected.client, task_queue="example-payments")
             tools, queue = Tools(prepare, commit), surestep.task_queue
             async with build_worker(surestep.client, tools, task_queue=queue):
                 outcomes = [

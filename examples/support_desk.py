@@ -90,7 +90,9 @@ async def compare(
 ) -> None:
     """Lets both agents work while each service loses its first answer, and prints the ledgers."""
     with TemporaryDirectory() as folder:
-        async with World.start(folder=Path(folder)) as world, Surestep.connect() as surestep:
+        async with World.start(folder=Path(folder)) as world, Surestep.connect() as connected:
+            # A queue of its own: other workers here do not know these tools.
+            surestep = Surestep(connected.client, task_queue="example-support")
             os.environ["REFUNDS_URL"] = f"{world.url}/keyed"
             os.environ["MAIL_URL"] = f"{world.url}/lookup"
             for agent in ("unguarded", ticket):

@@ -165,7 +165,10 @@ class Authority(Value):
     def _author(self, decision: Decision) -> tuple[str | None, str | None]:
         """Whose signature the decision carries, or why nobody's."""
         if not decision.key or not decision.signature:
-            return None, "it is not signed, and only signed decisions count here: use starter.py"
+            return None, (
+                "it is not signed, and only signed decisions count here: set SURESTEP_SIGNING_KEY "
+                "to your key's file, and starter.py signs (`python starter.py keys new` makes one)"
+            )
         for name, person in self.people.items():
             for key in person.keys:
                 if fingerprint(key) != decision.key:

@@ -49,12 +49,14 @@ def forbidden(record: Facts) -> str:
         return "repeating it"
     if record.doubt is None and record.stop:
         return "sending again, the step was asked to stop"
-    if record.doubt is None:
-        return (
-            "doing it by hand while it waits for approval" if awaits_approval(record) else "nothing"
-        )
     if record.contract.effect is Effect.READ:
         return "nothing"
+    if record.doubt is None:
+        if awaits_approval(record):
+            return "doing it by hand while it waits for approval"
+        if record.in_flight:
+            return "doing it by hand or by another step: it is being sent"
+        return "doing it by hand or by another step: it is sent by itself, unless it is abandoned"
     if record.contract.key and not record.key_dead:
         return "repeating it by hand or under another key"
     return "sending it again, by hand or by a new step, until it is known what happened"

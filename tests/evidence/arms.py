@@ -108,10 +108,8 @@ def oracle(service: Upstream, key: str, now: float) -> Told:
         landing = service.lands_at()
         if answer.reply in SUCCESS:
             return tell(answer)
-        if landing is not None:
-            now = landing
-        else:
-            now = answer.at + max(BACKOFF, answer.pause or 0.0)
+        pause = max(BACKOFF, answer.pause or 0.0)
+        now = answer.at + pause if landing is None else landing
         if answer.reply not in DEFINITE and _is_there(service, now):
             return Told(Said.DONE, now)
     return Told(Said.FAILED, now)

@@ -12,7 +12,7 @@ from surestep import policy
 from surestep.contract import Contract
 from surestep.decision import Decision, Verdict
 from surestep.evidence import Finding, Receipt, Sending, State, Verification
-from surestep.policy import Ask, Escalate, Fence, Finish, Send, Verify, Wait
+from surestep.policy import Ask, Escalate, Fence, Finish, Lapse, Send, Verify, Wait
 from surestep.record import Record, plan
 
 from .arms import Said, Told
@@ -35,7 +35,11 @@ OUTCOMES: Final = {
 }
 """What a tool tells of each answer; `surestep.http` says the same of real ones."""
 
-SAID: Final = {State.CONFIRMED: Said.DONE, State.NOT_FOUND: Said.FAILED, State.REJECTED: Said.FAILED}
+SAID: Final = {
+    State.CONFIRMED: Said.DONE,
+    State.NOT_FOUND: Said.FAILED,
+    State.REJECTED: Said.FAILED,
+}
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,8 @@ class Execution:
                 self._comes = self.now + self.declared.comes_after
             case Escalate():
                 self._learn(ev.Escalated(at=now))
+            case Lapse():
+                self._learn(ev.Lapsed(at=now))
             case Fence():
                 raise AssertionError("no service here can be fenced")
 
@@ -159,9 +165,7 @@ class Execution:
         started = self.now
         seen = verification(self.service, started)
         self._pass(LOOKS_IN)
-        self._learn(
-            ev.Looked(at=moment(self.now), started=moment(started), verification=seen)
-        )
+        self._learn(ev.Looked(at=moment(self.now), started=moment(started), verification=seen))
 
     def _wait(self, until: float) -> bool:
         """True once the time has come; False if a human's word came first."""
@@ -178,11 +182,9 @@ class Execution:
         self._comes = None
         self.answered = self.now
         self._retries += word is Verdict.RETRY
-        self._learn(ev.Decided(at=moment(self.now), decision=self.decision(word)))
+        said = decision(word, self.record, self.service, self.now)
+        self._learn(ev.Decided(at=moment(self.now), decision=said))
         return False
-
-    def decision(self, verdict: Verdict) -> Decision:
-        return decision(verdict, self.service, self.now)
 
     def _watch(self) -> None:
         """What follows the end (R17): looks for effects that land late."""
@@ -198,10 +200,20 @@ class Execution:
             self.now += seconds
 
 
-def decision(verdict: Verdict, service: Service, now: float) -> Decision:
-    """What a person sends; where no lookup answers, a retry says that it knows."""
+def decision(verdict: Verdict, record: Record, service: Service, now: float) -> Decision:
+    """What a person sends of what the record says now.
+
+    Where no lookup answers, a retry says that it knows.
+    """
     sure = verdict in (Verdict.RETRY, Verdict.ABANDON) and blind(service, now)
-    return Decision(verdict=verdict, by=WHO, note="I looked there", accept_duplicate=sure)
+    return Decision(
+        verdict=verdict,
+        by=WHO,
+        note="I looked there",
+        id=f"{record.asked} {record.version}",
+        version=record.version,
+        accept_duplicate=sure,
+    )
 
 
 def moment(seconds: float) -> datetime:

@@ -110,4 +110,4 @@ def avoidable(service: Service, declared: "Declared", now: float) -> bool:
     if not declared.looks or settles is None or service.accepted:
         return False
     late_enough = last + CLIENT_LIMIT + settles.total_seconds()
-    return late_enough < now and not (service.is_down(late_enough) and service.is_down(now))
+    return late_enough < now and (service.can_see(late_enough) or service.can_see(now))

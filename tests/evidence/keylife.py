@@ -1,8 +1,9 @@
 """E4: a key has a life, and the answer comes after it.
 
 Every reply is lost, so that even under the key nobody learns the truth, and a human is asked. He
-answers after a while that is shorter or longer than the key's life. What services do with a key that
-they have forgotten differs: some take it for a new one, some refuse it.
+answers after a while that is shorter or longer than the key's life; or the service is away for
+longer. What services do with a key that they have forgotten differs: some take it for a new one,
+some refuse it.
 
 Three ways to carry out his answer: send again with the same key, as a resumed run does; send again
 through the published wrapper, whose key is new in a new time bucket; Surestep.
@@ -26,14 +27,25 @@ from .service import Fate, Reply, Service
 
 HOUR: Final = 3600.0
 LIFE: Final = 24 * HOUR
-ANSWERS: Final = {"1 h": HOUR, "23 h": 23 * HOUR, "25 h": 25 * HOUR, "7 d": 7 * LIFE}
-"""Times from the first send to the human's answer, give or take a tenth of an hour."""
+OUTAGE: Final = "outage of 30 h"
+ENDS: Final = 30 * HOUR
+ANSWERS: Final = {
+    "1 h": HOUR,
+    "23 h": 23 * HOUR,
+    "25 h": 25 * HOUR,
+    "7 d": 7 * LIFE,
+    OUTAGE: 31 * HOUR,
+}
+"""Times from the question to the human's answer, give or take a tenth of an hour."""
 
 HUMANS: Final[dict[str, Human]] = {"knows": knowing, "presses retry": presses_retry}
 TRUTHS: Final = ("applied", "never arrived")
 OLD_KEYS: Final = ("taken for new", "refused")
 LOOKUPS: Final = ("lookup", "no lookup")
-ARMS: Final = ("resume, same key", "resume, published", "Surestep")
+SAME: Final = "resume, same key"
+PERSISTENT: Final = "hourly retries, same key"
+SURESTEP: Final = "Surestep"
+ARMS: Final = (SAME, "resume, published", SURESTEP)
 
 
 @dataclass(frozen=True)
@@ -49,7 +61,7 @@ class Cell:
 
     @property
     def surestep(self) -> bool:
-        return self.arm == "Surestep"
+        return self.arm == SURESTEP
 
 
 def cells() -> Iterator[Cell]:
@@ -58,45 +70,35 @@ def cells() -> Iterator[Cell]:
             for truth in TRUTHS:
                 for human in HUMANS:
                     for answers in ANSWERS:
-                        for arm in ARMS:
+                        if answers == OUTAGE and (human, truth) != ("knows", "applied"):
+                            continue
+                        for arm in (PERSISTENT, SURESTEP) if answers == OUTAGE else ARMS:
                             yield Cell(lookup, old_key, truth, human, answers, arm)
 
 
 def service(cell: Cell, seed: int, *, quick: bool = False) -> Service:
-    """Until the human answers all replies are lost, and the lookup, if there is one, is down."""
-    answers = answered_at(cell, seed)
+    """Until the human answers, all replies are lost, and the lookup, if there is one, is down.
+
+    In an outage the first reply is lost, and then nothing can be reached for 30 hours.
+    """
+    answers, outage = answered_at(cell, seed), cell.answers == OUTAGE
 
     def fate(number: int) -> Fate:
-        if one.requests[-1] >= answers:
-            return Fate()
-        return Fate(Reply.LOST, (0.0,) if cell.truth == "applied" else ())
+        lost = number == 0 if outage else one.requests[-1] < answers
+        applied = (0.0,) if cell.truth == "applied" else ()
+        return Fate(Reply.LOST, applied) if lost else Fate()
 
-    one = Looks(
+    one = Service(
         fate,
         looks=cell.lookup == "lookup",
         remembers=LIFE,
         refuses=cell.old_key == "refused",
+        down=(0.0, ENDS if outage else 0.0),
+        falls=outage,
+        blind_until=0.0 if outage else answers,
         quick=quick,
     )
-    one.blind_until = answers
     return one
-
-
-@dataclass
-class Looks(Service):
-    """A service whose lookup is down at first."""
-
-    blind_until: float = 0.0
-
-    def is_down(self, at: float) -> bool:
-        return False
-
-    def sight(self, at: float):  # type: ignore[no-untyped-def]
-        known, self.looks = self.looks, self.looks and at >= self.blind_until
-        try:
-            return super().sight(at)
-        finally:
-            self.looks = known
 
 
 def answered_at(cell: Cell, seed: int) -> float:
@@ -119,26 +121,36 @@ def episode(cell: Cell, seed: int) -> tuple[Judged, list[Service], list[Told]]:
     one, answers = service(cell, seed), answered_at(cell, seed)
     if cell.surestep:
         told = Execution(one, declared(cell, seed)).run()
+    elif cell.arm == PERSISTENT:
+        told = _persistent(one)
     else:
         told = _resumed(cell, one, answers, Random(f"E4 bucket {seed}").uniform(0, BUCKET))
     return judge([one], [told], HORIZON * 2), [one], [told]
 
 
 def _resumed(cell: Cell, one: Service, answers: float, offset: float) -> Told:
-    first = "key" if cell.arm == ARMS[0] else bucket_key("key", 0.0, offset)
+    first = "key" if cell.arm == SAME else bucket_key("key", 0.0, offset)
     asked = one.send(first, 0.0).at
     word = HUMANS[cell.human](one, answers, 0)
     if word is Verdict.CONFIRM:
         return Told(Said.DONE, answers, asked=asked, answered=answers)
-    if cell.arm == ARMS[0]:
+    if cell.arm == SAME:
         told = tell(one.send(first, answers))
     else:
         told = published(one, bucket_key("key", answers, offset), answers)
     return Told(told.said, told.at, asked=asked, answered=answers)
 
 
+def _persistent(one: Service) -> Told:
+    """An activity with a retry policy that never gives up."""
+    now = 0.0
+    while (told := tell(one.send("key", now))).said is Said.FAILED and now < ENDS + LIFE:
+        now = told.at + HOUR
+    return told
+
+
 def broken(cell: Cell) -> str | None:
-    if cell.surestep and cell.human == "presses retry" and cell.lookup == "no lookup":
-        if cell.truth == "applied":
-            return "H6: a human says retry of what has happened"
+    wrong = cell.human == "presses retry" and cell.truth == "applied"
+    if cell.surestep and wrong and cell.lookup == "no lookup":
+        return "H6: a human says retry of what has happened"
     return None

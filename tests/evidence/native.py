@@ -1,7 +1,7 @@
 """E2: six native contracts and "keys everywhere", each against every class of fault.
 
 A cell is a kind of service, whether it honours keys, a fault, and an arm. The first request always
-meets the fault, each later one with a probability of a quarter.
+meets the fault, each later one with a probability of a quarter. "none" is the control.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ OUTAGE: Final = (60.0, 7200.0)  # log-uniform
 AGAIN: Final = 0.25
 
 FAULTS: Final = (
-    "never arrives", "lost reply", "late commit", "heavy tail", "500 before commit",
+    "none", "never arrives", "lost reply", "late commit", "heavy tail", "500 before commit",
     "500 after commit", "half a batch", "redelivery", "503", "429", "outage",
 )  # fmt: skip
 ARMS: Final[dict[str, Arm]] = {
@@ -59,7 +59,7 @@ def cells() -> Iterator[Cell]:
         for fault in FAULTS:
             if fault == "half a batch" and kind != BATCH:
                 continue
-            for keys in (False, True):
+            for keys in (False,) if KINDS[kind].keyed else (False, True):
                 for arm in (*ARMS, *(WITH_KEYS if keys else DECLARATIONS)):
                     yield Cell(kind, keys, fault, arm)
 
@@ -99,16 +99,15 @@ def fate(kind: Kind, fault: str, item: int, random: Random) -> Fate:
 def service(cell: Cell, seed: int, item: int, *, alone: bool, quick: bool = False) -> Service:
     """`alone`: the item is sent by itself, and has fates of its own."""
     kind, story = KINDS[cell.kind], f"E2 {cell.kind} {cell.fault} {seed} {item if alone else 0}"
-    begins, lasts = 0.0, 0.0
-    if cell.fault == "outage":
+    outage, falls, lasts = cell.fault == "outage", False, 0.0
+    if outage:
         random = Random(f"{story} outage")
-        begins, lasts = random.choice((0.0, 0.05)), log_uniform(OUTAGE, random)
+        falls, lasts = random.random() < 0.5, log_uniform(OUTAGE, random)
 
     def drawn(number: int) -> Fate:
         random = Random(f"{story} {number}")
-        meets = random.random() < AGAIN if number else begins == 0.05 or cell.fault != "outage"
-        if number and cell.fault == "outage":
-            meets = False
+        again = random.random() < AGAIN
+        meets = (number == 0 and falls) if outage else (number == 0 or again)
         return fate(kind, cell.fault if meets else "", item, random)
 
     return Service(
@@ -116,7 +115,8 @@ def service(cell: Cell, seed: int, item: int, *, alone: bool, quick: bool = Fals
         looks=kind.looks,
         recent=kind.recent,
         remembers=KEY_LIFE if cell.honours else None,
-        down=(begins, lasts),
+        down=(0.0, lasts),
+        falls=falls,
         quick=quick,
     )
 
@@ -128,7 +128,8 @@ class Batch:
         self.items = items
 
     def send(self, key: str, at: float) -> Answer:
-        return [one.send(f"{key}#{number}", at) for number, one in enumerate(self.items)][0]
+        answers = [one.send(f"{key}#{number}", at) for number, one in enumerate(self.items)]
+        return answers[0]
 
     def look(self, at: float) -> Sight:
         seen = {one.look(at) for one in self.items}
@@ -164,7 +165,7 @@ def log_uniform(bounds: tuple[float, float], random: Random) -> float:
 
 
 def broken(cell: Cell) -> str | None:
-    """The hypothesis of docs/guarantees.md that does not hold in a cell of Surestep."""
+    """The hypothesis of docs/guarantees.md that does not hold in a cell."""
     if cell.fault == "redelivery" and not cell.honours:
         return "H5: one request is applied twice"
     if cell.arm == "key not honoured":

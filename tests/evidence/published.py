@@ -6,8 +6,8 @@ answer is never inspected, and there is at most one retry.
 
 What the description leaves open, and how it is read here: "unknown spends the retry" means that
 nothing is sent again and the first answer is returned. A fragment is "false": the postcondition
-does not hold; a job under way is "unknown". The key is computed once per call, from the content and the time bucket in which the
-call begins.
+does not hold; a job under way is "unknown". The key is computed once per call, from the content
+and the time bucket in which the call begins.
 """
 
 from typing import Final

@@ -82,6 +82,8 @@ class Service:
     remembers  seconds for which a key is honoured after its first commit; None: keys are ignored
     refuses    a key that is older is refused; otherwise it is taken for a new one
     down       from when to when nothing can be reached
+    falls      it goes down with the first request that reaches it, which it takes
+    blind_until  when its lookup begins to answer
     quick      calls take no time: for comparison with the real workflow (see `twin`)
     """
 
@@ -91,6 +93,8 @@ class Service:
     remembers: float | None = None
     refuses: bool = False
     down: tuple[float, float] = (0.0, 0.0)
+    falls: bool = False
+    blind_until: float = 0.0
     quick: bool = False
     rows: list[Row] = field(default_factory=list)
     requests: list[float] = field(default_factory=list)
@@ -127,7 +131,7 @@ class Service:
         return self.sight(at)
 
     def sight(self, at: float) -> Sight:
-        if not self.looks or self.is_down(at):
+        if not self.can_see(at):
             return Sight.BLIND
         self.advance(at)
         seen = self.seen(at)
@@ -135,16 +139,18 @@ class Service:
             return Sight.WHOLE
         if seen:
             return Sight.PART
-        under_way = any(
-            begins <= at and fate.works for _, _, begins, _, fate in self._pending
-        )
+        under_way = any(begins <= at and fate.works for _, _, begins, _, fate in self._pending)
         return Sight.PENDING if under_way else Sight.NOTHING
 
     def seen(self, at: float) -> list[Row]:
-        return [row for row in self.rows if row.shown <= at or at <= row.at + self.recent]
+        return [row for row in self.rows if row.shown <= at or at < row.at + self.recent]
+
+    def can_see(self, at: float) -> bool:
+        return self.looks and at >= self.blind_until and not self.is_down(at)
 
     def is_down(self, at: float) -> bool:
-        return self.down[0] <= at < self.down[1]
+        begun = self.reached > 0 if self.falls else self.down[0] <= at
+        return begun and at < self.down[1]
 
     def advance(self, until: float) -> None:
         """Apply what lands by then, in its order."""

@@ -54,11 +54,15 @@ PUBLISHED: Final = {
 """Episodes with duplicates by level, in per cent, of 25 each."""
 
 SURESTEP: Final = "Surestep"
+BELIEVING: Final = "Surestep, answers believed"
+"""Its contract says that a success answer proves the effect, which a partial success breaks."""
+
 ARMS: Final[dict[str, Arm | None]] = {
     "blind retry": blind_retry,
     "verify only": verify_only,
     "published": published,
     SURESTEP: None,
+    BELIEVING: None,
 }
 LONGEST_LAG: Final = 4.0  # seconds, uniform: half of it is the back-off before a look
 THINKS: Final = 5.0  # seconds between two calls of an agent
@@ -82,6 +86,14 @@ def cells() -> Iterator[Cell]:
                     for agent in AGENTS:
                         for arm in ARMS:
                             yield Cell(task, level, reading, service, agent, arm)
+
+
+def published_cells() -> Iterator[Cell]:
+    """The cells that can be compared with what was published."""
+    arms = {arm for _, arm in PUBLISHED}
+    for cell in cells():
+        if (cell.service, cell.agent) == ("ignores keys", "patient") and cell.arm in arms:
+            yield cell
 
 
 def drawn(level: Level, reading: str, random: Random) -> Fate:
@@ -114,7 +126,7 @@ def contract(cell: Cell) -> Contract:
         key=KeySupport(lifetime=timedelta(seconds=life)) if life else None,
         in_flight=timedelta(seconds=1),
         visibility_lag=timedelta(seconds=LONGEST_LAG),
-        response_proves=False,  # a success can be a partial one
+        response_proves=cell.arm == BELIEVING,  # a success can be a partial one
         overdue_after=None,
     )
 
@@ -142,9 +154,7 @@ def episode(cell: Cell, seed: int) -> tuple[Judged, list[Service], list[Told]]:
     return judge(services, told, HORIZON * 2), services, told
 
 
-def _call(
-    cell: Cell, one: Service, known: Declared, now: float, offset: float, write: int
-) -> Told:
+def _call(cell: Cell, one: Service, known: Declared, now: float, offset: float, write: int) -> Told:
     arm = ARMS[cell.arm]
     if arm is None:
         # A second call of the same step attaches, and is told the same.
@@ -158,3 +168,11 @@ def _call(
             break
         now = told.at + THINKS
     return told
+
+
+def is_surestep(cell: Cell) -> bool:
+    return ARMS[cell.arm] is None
+
+
+def broken(cell: Cell) -> str | None:
+    return "a success answer does not prove the effect" if cell.arm == BELIEVING else None
