@@ -27,7 +27,9 @@ def looked(record: Facts, evidence: ev.Looked) -> Facts:
         asked = {"doubt": record.doubt, "absent": False, "rejection": record.rejection}
         return known.model_copy(update={**asked, "accepted": record.accepted or known.accepted})
     at = evidence.at
-    against = known.rejection or ("a late enough lookup did not find it" if known.absent else None)
+    # The refusal of one attempt says nothing about another that is still in doubt.
+    refused = known.rejection if known.doubt is None else None
+    against = refused or ("a late enough lookup did not find it" if known.absent else None)
     lapsed = decision.expires is not None and at >= decision.expires
     if lapsed and against is None:
         return known.model_copy(update={"doubt": record.doubt})

@@ -113,7 +113,7 @@ class AgentCall:
 
     async def _performed(self, step_id: str) -> Reply:
         """Start the step, or attach to it. Raises StepConflict."""
-        with self.ledger.under_way(step_id):
+        with self.ledger.under_way(step_id, self._name):
             reply = await self._reply(
                 step_id,
                 self.surestep.run(
@@ -125,7 +125,7 @@ class AgentCall:
                 ),
             )
         if reply.outcome:
-            self.ledger.tell(step_id, self._name)
+            self.ledger.tell(step_id, self._name or "")
         return reply
 
     async def _found(self, step_id: str) -> Reply:
@@ -161,7 +161,9 @@ class AgentCall:
         """What is open from earlier turns, or was never told: nothing is sent before that."""
         untold: list[Reply] = []
         for one in steps:
-            if (one.tool, one.hash) in self.turn or self.ledger.is_under_way(one.step_id):
+            if (one.tool, one.hash) in self.turn or self.ledger.is_under_way(
+                one.step_id, self._name
+            ):
                 continue  # it is called beside this one, or by another conversation of the run
             if self._knows(one.step_id):
                 continue
@@ -173,7 +175,7 @@ class AgentCall:
         if not untold:
             return None
         for reply in untold:
-            self.ledger.tell(reply.step_id or "", self._name)
+            self.ledger.tell(reply.step_id or "", self._name or "")
         return refused(
             "Earlier calls of this run have outcomes that you do not know. If this call is still "
             "wanted, knowing them, make it again. They are:",
@@ -193,5 +195,5 @@ class AgentCall:
         return bool(self.ledger.told(step_id) - {self.conversation.name})
 
     @property
-    def _name(self) -> str:
-        return self.conversation.name if self.conversation else ""
+    def _name(self) -> str | None:
+        return self.conversation.name if self.conversation else None

@@ -64,15 +64,23 @@ class AgentTools:
                       is the same intent for as long as the run lasts
         remedy        what to do where the run has no name
 
-        What is wrong with the call is a reply, for the model can correct it. Raises
-        InvalidArguments where the run has no name, which only the developer can mend.
+        What is wrong with the call is a reply, for the model can correct it. Raises what only the
+        developer can mend: InvalidArguments where the run has no name, ContractError where equal
+        calls cannot be recognised.
         """
         scope = scope_of(run, remedy)
         try:
             action = self._tools[tool].action(arguments)
             step_id = self._intended(self._tools[tool], action)
+            again = self._tools[tool].action(arguments)
         except (InvalidArguments, UnknownTool) as error:
             return refused(str(error))
+        if step_id is None and content(again) != content(action):
+            raise ContractError(
+                f"tool {tool!r}: its argument model makes something else of equal arguments each "
+                "time (a default_factory?), so no call would ever equal another: give the field "
+                "no default that changes, or name the intent (intents=)"
+            )
         call = AgentCall(
             surestep=self.surestep,
             scope=scope,

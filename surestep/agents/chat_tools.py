@@ -85,7 +85,7 @@ class ChatTools:
                     said.asked()
                 case "assistant":
                     calls = _made(messages, at)
-                    said.answered(at_last=not calls)
+                    said.answered(at_last=not calls and _has_words(one))
                     # Only of this message: a provider may give an id again in a later one.
                     ours = {call.get("id") for call in calls if _function(call)[0] in self._names}
                 case "tool" if one.get("tool_call_id") in ours:
@@ -108,6 +108,10 @@ def open_calls(messages: list[Message]) -> list[dict[str, Any]]:
     at = latest(messages)
     answered = {one.get("tool_call_id") for one in messages[at + 1 :] if one.get("role") == "tool"}
     return [call for call in _made(messages, at) if call.get("id") not in answered]
+
+
+def _has_words(message: Message) -> bool:
+    return bool(message.get("content") or message.get("refusal"))
 
 
 def _made(messages: list[Message], at: int) -> list[dict[str, Any]]:

@@ -105,13 +105,13 @@ class _Adapted:
             match message:
                 case AIMessage(tool_calls=calls):
                     turn = tuple(self._asked(calls))
-                    transcript.answered(at_last=not calls)
+                    transcript.answered(at_last=not (calls or message.invalid_tool_calls))
                 case HumanMessage() if _is_users(message):
                     transcript.asked()
                 case ToolMessage() if message.name in self._names:
                     transcript.told(message.text)
                 case ToolMessage() if message.text.startswith(_STRUCTURED):
-                    transcript.answered()
+                    transcript.ended()
         return transcript.conversation(*turn, name=_agent(runtime.config)) if messages else None
 
     def _messages(self, state: Any) -> Sequence[object]:

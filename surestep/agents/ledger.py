@@ -3,7 +3,6 @@
 import asyncio
 import re
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -53,7 +52,7 @@ class RunLedger:
         self._prefix = prefix(run)
         self._kept: dict[str, dict[int, Kept]] = {tool: {} for tool in tools}
         self._top: dict[str, int] = {}
-        self._under_way: Counter[str] = Counter()
+        self._waiting: dict[str, list[str | None]] = {}
         self._settled: dict[str, str] = {}
         self._told: dict[str, set[str]] = {}
 
@@ -83,17 +82,21 @@ class RunLedger:
         return [kept[number] for kept in self._kept.values() for number in sorted(kept)]
 
     @contextmanager
-    def under_way(self, step_id: str) -> Iterator[None]:
-        """A call of this process waits for the step, inside."""
-        self._under_way[step_id] += 1
+    def under_way(self, step_id: str, conversation: str | None) -> Iterator[None]:
+        """Inside, a call of this process waits for the step.
+
+        conversation  by its name, whose call it is; None: it has none
+        """
+        waiting = self._waiting.setdefault(step_id, [])
+        waiting.append(conversation)
         try:
             yield
         finally:
-            self._under_way[step_id] -= 1
+            waiting.remove(conversation)
 
-    def is_under_way(self, step_id: str) -> bool:
-        """Whether a call of this process waits for the step."""
-        return self._under_way[step_id] > 0
+    def is_under_way(self, step_id: str, conversation: str | None) -> bool:
+        """Whether a call of this process, of another conversation, waits for the step."""
+        return any(one is None or one != conversation for one in self._waiting.get(step_id, ()))
 
     def settle(self, step_id: str, state: str) -> None:
         """The step has ended, with this state."""

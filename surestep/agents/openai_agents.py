@@ -108,8 +108,7 @@ class FunctionTools(sdk.AgentHooks[Any]):
     async def _call(
         self, tool: str, arguments: str, context: Context | None = None, call_id: str = ""
     ) -> Reply:
-        given = _parsed(arguments)
-        ask = Asked(tool=tool, arguments=given)
+        ask = Asked(tool=tool, arguments=(given := _parsed(arguments)))
         seen = self._conversation(context, call_id, ask) if context else Conversation()
         run = getattr(getattr(context, "run_config", None), "group_id", None)
         return await self._tools.call(tool, given, run=run, conversation=seen, remedy=REMEDY)
@@ -137,8 +136,9 @@ class FunctionTools(sdk.AgentHooks[Any]):
                 transcript.answered()
             elif kind == "function_call":
                 transcript.called(call, ours=item["name"] in self._names)
-            elif kind == "function_call_output":
-                transcript.result(call, str(item["output"]))
+            elif kind not in {None, "message", "reasoning"}:  # of a tool, of whatever kind
+                ours = call if kind == "function_call_output" else ""
+                transcript.result(ours, str(item.get("output")))
         return transcript
 
 

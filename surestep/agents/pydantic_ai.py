@@ -61,6 +61,7 @@ class SurestepToolset(AbstractToolset[Any]):
                     name=tool.name,
                     description=description(tool),
                     parameters_json_schema=schema(tool),
+                    metadata={_KEPT: tool.name},
                 ),
                 max_retries=ctx.max_retries,
                 args_validator=_ANYTHING,
@@ -103,12 +104,12 @@ class SurestepToolset(AbstractToolset[Any]):
             return await self._tools.call(tool, call.args_as_dict(), conversation=Conversation())
 
     def _conversation(self, name: str, ctx: ai.RunContext[Any]) -> Conversation:
-        # A toolset around this one may have renamed the tools for the model.
-        names = {tool.name: tool.name for tool in self._tools} | {ctx.tool_name or name: name}
         known = (ctx.tool_manager and ctx.tool_manager.tools) or {}
+        names = {tool.name: tool.name for tool in self._tools} | {ctx.tool_name or name: name}
+        kept = {called: (one.tool_def.metadata or {}).get(_KEPT) for called, one in known.items()}
+        names |= {called: ours for called, ours in kept.items() if ours}  # whatever their names are
         outputs = {called for called, tool in known.items() if tool.tool_def.kind == "output"}
-        transcript = Transcript()
-        turn: tuple[Asked, ...] = ()
+        transcript, turn = Transcript(), tuple[Asked, ...]()
         for message in ctx.messages:
             if isinstance(message, ai.ModelResponse):
                 turn = tuple(
@@ -119,16 +120,16 @@ class SurestepToolset(AbstractToolset[Any]):
                 transcript.answered(not message.tool_calls)
                 continue
             for part in message.parts:
-                if isinstance(part, ai.UserPromptPart):
-                    transcript.asked()
-                elif not isinstance(part, ai.ToolReturnPart):
-                    continue
-                elif part.tool_name in names or _is_ours(part):
-                    transcript.told(part.model_response_str())
-                elif part.tool_name in outputs:
-                    transcript.answered()
-        agent = ctx.agent.name if ctx.agent else None
-        return transcript.conversation(*turn, name=agent or "")
+                match part:
+                    case ai.UserPromptPart():
+                        transcript.asked()
+                    case _ if part.part_kind.startswith("retry-"):  # no answer that counts
+                        transcript.answered(at_last=False)
+                    case ai.ToolReturnPart(tool_name=tool) if tool in names or _is_ours(part):
+                        transcript.told(part.model_response_str())
+                    case ai.ToolReturnPart(tool_name=tool, outcome="success") if tool in outputs:
+                        transcript.ended()
+        return transcript.conversation(*turn, name=(ctx.agent and ctx.agent.name) or "")
 
 
 def _told(reply: Reply) -> ai.ToolReturn:

@@ -69,8 +69,9 @@ class Survey:
                     step_id, submitted, Standing.OPEN, "open", "no worker says how it stands"
                 )
             case status:
-                if await handle.sent_nothing(status, described.run_id):
-                    why = "its input could not be used"
+                unusable = await handle.why_nothing_was_sent(status, described.run_id)
+                if unusable is not None:
+                    why = unusable or "its input could not be used"
                     return _unread(step_id, submitted, Standing.WITHOUT_EFFECT, "refused", why)
                 why = "its step was ended from outside; what it sent is not known"
                 return _unread(step_id, submitted, Standing.UNKNOWN, "stopped", why)

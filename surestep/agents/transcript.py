@@ -15,25 +15,32 @@ class Transcript:
         self._before: list[str] = []
         self._calls: dict[str, bool] = {}
         self._answered = False
+        self._ended = False
 
     def answered(self, at_last: bool = True) -> None:
         """The model has answered the user; not `at_last`: it has called tools."""
         self._answered = at_last
+        self._ended = False
+
+    def ended(self) -> None:
+        """The model has answered by a call, and results of others may stand beside its result."""
+        self._answered = self._ended = True
 
     def called(self, call_id: str, *, ours: bool) -> None:
         """The model has called a tool, one of Surestep's or not. An id may come again."""
         self._calls[call_id] = ours
-        self._answered = False
+        self.answered(at_last=False)
 
     def result(self, call_id: str, text: str) -> None:
-        """The tool that was called under this id has told this."""
+        """The tool that was called under this id has told this, and the model has not answered."""
+        self._answered = False
         if self._calls.get(call_id):
             self.told(text)
 
     def told(self, text: str) -> None:
         """One of Surestep's tools has told this."""
         self._told.append(text)
-        self._answered = False
+        self._answered = self._ended
 
     def asked(self) -> None:
         """The user has spoken."""

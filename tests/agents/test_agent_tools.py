@@ -1,10 +1,12 @@
 """Which step a call means: the same intent keeps its step, an intended repeat gets its own."""
 
 import asyncio
+from uuid import uuid4
 
 import pytest
+from pydantic import BaseModel, Field
 
-from surestep import InvalidArguments
+from surestep import Contract, ContractError, Effect, InvalidArguments, Tool
 from surestep.agents import AgentTools, Asked, Conversation, agent_run
 from tests.steps import facts, tools
 
@@ -86,6 +88,19 @@ async def test_a_replanning_agent_is_told_first_what_it_did_and_forgot(working, 
         knowing = await restarted.call("keyed", other, run=run, conversation=seen)
     assert knowing.step_id == f"{run}/keyed/2"
     assert len(await facts.posts(world, f"{run}/*")) == 2
+
+
+class Stamped(BaseModel):
+    order: str
+    reference: str = Field(default_factory=lambda: uuid4().hex)
+
+
+async def test_a_tool_whose_arguments_differ_each_time_is_refused():
+    stamped = Tool("stamped", Stamped, Contract(effect=Effect.READ))
+    stamped.execute(tools.send)
+    agent = AgentTools(None, stamped)
+    with pytest.raises(ContractError, match="default_factory"):
+        await agent.call("stamped", {"order": "o-1"}, run="a-run")
 
 
 async def test_a_run_without_a_name_is_refused_with_the_remedy(working, run):

@@ -2,13 +2,24 @@
 
 import pytest
 
+from surestep.contract import KeySupport
 from surestep.decision import Verdict
-from surestep.evidence import Receipt, State, confirmed, not_found, pending, rejected, unknown
+from surestep.evidence import (
+    Receipt,
+    Sending,
+    State,
+    confirmed,
+    not_found,
+    pending,
+    rejected,
+    unknown,
+)
 from surestep.policy import Ask, Finish, Send, Verify
 
-from .story import BLIND, NO_PROMISES, PLAIN, Story, hours
+from .story import BLIND, LIFETIME, NO_PROMISES, PLAIN, Story, but, hours
 
 CONFIRM = Verdict.CONFIRM
+NO_PROMISES_KEYED = but(NO_PROMISES, key=KeySupport(lifetime=LIFETIME))
 
 
 def told(contract=PLAIN, **said) -> Story:
@@ -84,3 +95,11 @@ def test_a_look_that_began_before_the_word_does_not_check_it():
     story = Story(NO_PROMISES).lost().proceeds(not_found, to=Ask).asked()
     story.after(hours(1)).says(CONFIRM)
     assert isinstance(story.move, Verify)
+
+
+def test_the_refusal_of_a_later_attempt_is_not_held_against_a_word_about_an_earlier_one():
+    story = Story(NO_PROMISES_KEYED).lost().proceeds(not_found, to=Send).attempt(Sending.REFUSED)
+    story = story.proceeds(not_found, to=Ask).asked().says(CONFIRM).looks(not_found())
+    assert story.ends(State.CONFIRMED)
+    assert story.record.asserted
+    assert story.anomalies == []

@@ -5,9 +5,16 @@ from importlib import import_module
 
 import pytest
 from pydantic import BaseModel
-from pydantic_ai import Agent, capture_run_messages
+from pydantic_ai import (
+    Agent,
+    ApprovalRequired,
+    DeferredToolRequests,
+    DeferredToolResults,
+    capture_run_messages,
+)
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 from pydantic_ai.models.test import TestModel
+from pydantic_ai.toolsets import WrapperToolset
 
 from surestep import InvalidArguments
 from surestep.agents import AgentTools, agent_run
@@ -131,6 +138,59 @@ async def test_a_sub_agent_with_the_same_intent_has_no_effect_of_its_own(working
 
         await support.run("refund o-1", conversation_id=step_id)
     assert await effects(world, step_id) == 1
+
+
+async def test_a_toolset_around_ours_that_executes_every_call_twice_makes_one_effect(
+    working, world, step_id
+):
+    class Twice(WrapperToolset):
+        async def call_tool(self, *args):
+            await super().call_tool(*args)
+            return await super().call_tool(*args)
+
+    async with working(tools.keyed) as surestep:
+        ours = Twice(SurestepToolset(AgentTools(surestep, tools.keyed)))
+        agent, _ = scripted(surestep, calls(REFUND), says(), toolsets=[ours])
+        result = await agent.run("refund o-1", conversation_id=step_id)
+    assert f"[surestep: {step_id}/keyed/1 confirmed]" in outputs(result.all_messages())[0]
+    assert await effects(world, step_id) == 1
+
+
+async def test_a_tool_that_runs_again_from_its_beginning_after_each_approval_repeats_nothing(
+    working, world, step_id
+):
+    reached = []
+    async with working(tools.keyed) as surestep:
+        ours = AgentTools(surestep, tools.keyed)
+        end = [str, DeferredToolRequests]
+        agent, _ = scripted(surestep, calls({}, tool="settle"), says(), output_type=end)
+
+        @agent.tool
+        async def settle(ctx) -> str:
+            """Three effects, and a person before the second and the third."""
+            approvals = ctx.tool_call_metadata or {"given": 0}
+            for number in range(3):
+                reached.append(number)
+                given = {"order": "o-1", "cents": number + 1}
+                await ours.call("keyed", given, run=ctx.conversation_id)
+                if approvals["given"] == number < 2:
+                    raise ApprovalRequired
+            return "settled"
+
+        result = await agent.run("settle o-1", conversation_id=step_id)
+        for given in (1, 2):
+            parked = result.output.approvals[0].tool_call_id
+            approved = DeferredToolResults(
+                approvals={parked: True}, metadata={parked: {"given": given}}
+            )
+            result = await agent.run(
+                message_history=result.all_messages(), deferred_tool_results=approved
+            )
+    assert (result.output, reached) == ("done", [0, 0, 1, 0, 1, 2])
+    sent = await world.effects(f"{step_id}/*")
+    assert [(one.key, one.body["cents"]) for one in sent] == [
+        (f"{step_id}/keyed/{number}/keyed", number) for number in (1, 2, 3)
+    ]
 
 
 async def test_bad_arguments_are_answered_and_cost_nothing(working, world, step_id):
