@@ -22,8 +22,10 @@ from surestep.cli import (
 )
 from surestep.cli import list as list_
 from surestep.cli.exits import epilog
+from surestep.cli.usage import Door
 
 app = typer.Typer(
+    cls=Door,
     help="Start an agent's steps, see how they stand, and decide what nobody else can know.",
     epilog=epilog(),
     rich_markup_mode=None,

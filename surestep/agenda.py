@@ -63,7 +63,8 @@ def ask_at(record: Facts) -> datetime | None:
         )
     if not record.can_verify and (not record.can_fence or record.keys_unknown):
         return record.landing_until or doubt.at  # before that, nobody can know
-    return max(doubt.at, record.conclusive_from or doubt.at) + contract.patience
+    visible = doubt.at + (contract.visibility_lag or timedelta(0))  # what has landed by now
+    return max(doubt.at, record.conclusive_from or visible) + contract.patience
 
 
 def overdue_at(record: Facts) -> datetime | None:

@@ -124,7 +124,7 @@ class Authority(Value):
             remedy = "let SURESTEP_DECISION_KEYS name a file that the worker can read"
             raise AuthorityError(f"{path}: {error.strerror}: {remedy}") from None
         except ValidationError as error:
-            wrong = [f"{path}: {_complaint(detail)}" for detail in error.errors(include_url=False)]
+            wrong = [f"{path}: {_complaint(one)}" for one in _causes(error)]
             raise AuthorityError("\n".join([*wrong, "docs/security.md has an example"])) from None
         except ValueError as error:  # neither UTF-8 nor TOML
             raise AuthorityError(f"{path} is not TOML: {error}") from None
@@ -255,6 +255,18 @@ def _folded(name: str) -> str:
 
 def _time(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M:%S %Z}"
+
+
+def _causes(error: ValidationError) -> list[Any]:
+    """What is wrong, without the list that is too short only for a wrong item."""
+    found: list[Any] = error.errors(include_url=False)
+    places = [one["loc"] for one in found]
+    return [
+        one
+        for one in found
+        if one["type"] != "too_short"
+        or not any(loc[: len(one["loc"])] == one["loc"] != loc for loc in places)
+    ]
 
 
 def _complaint(detail: Any) -> str:

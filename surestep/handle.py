@@ -182,13 +182,21 @@ class StepHandle:
         self, status: WorkflowExecutionStatus | None, run_id: str | None = None
     ) -> bool:
         """Whether a run, the newest by default, ended because its input could not be used."""
+        return await self.why_nothing_was_sent(status, run_id) is not None
+
+    async def why_nothing_was_sent(
+        self, status: WorkflowExecutionStatus | None, run_id: str | None = None
+    ) -> str | None:
+        """Why the input of a run, the newest by default, could not be used; None: it was used."""
         if status is not WorkflowExecutionStatus.FAILED:
-            return False
+            return None
         try:
             await self.client.get_workflow_handle(self.step_id, run_id=run_id).result()
         except WorkflowFailureError as error:
-            return isinstance(error.cause, ApplicationError) and error.cause.type in NOTHING_SENT
-        return False
+            cause = error.cause
+            if isinstance(cause, ApplicationError) and cause.type in NOTHING_SENT:
+                return cause.message
+        return None
 
     async def last_that_may_have_sent(self) -> WorkflowExecution | None:
         """The newest run that did not end for its input, as far as retention remembers."""

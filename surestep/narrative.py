@@ -189,9 +189,10 @@ def decision_command(
     """The command that decides, ready to paste; `said`: what was typed already."""
     note = said.note if said and said.note else HOW_YOU_KNOW
     name = said.receipt_id if said else SERVICE_ID
+    until = f"{said.until.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if said and said.until else "24h"
     more = {
         Verdict.CONFIRM: f" --id {quote(name)}" if name else "",
-        Verdict.KEEP_LOOKING: " --until 24h",
+        Verdict.KEEP_LOOKING: f" --until {until}",
     }.get(verdict, "")
     if said and said.accept_duplicate:
         more += " --accept-duplicate"

@@ -239,14 +239,12 @@ def _may_send_under_key(record: Facts, now: datetime) -> datetime | None:
 
 
 def _looked_in_vain(record: Facts, ask: datetime) -> bool:
-    """R12: nobody is asked on the strength of a look that failed, or that outlasted the patience.
+    """R12: nobody is asked on the strength of a look that began before the patience was over.
 
-    A look that dies with its worker does both. One that begins now says more.
+    It may have died with its worker, or be as old as half the patience. One that begins now says
+    more.
     """
-    looks = record.looks
-    if looks.started is None or looks.at is None or looks.started >= ask:
-        return False
-    return looks.failures > 0 or looks.at >= ask
+    return record.looks.started is not None and record.looks.started < ask
 
 
 def next_watch(record: Facts, now: datetime) -> Verify | None:

@@ -27,6 +27,10 @@ LONGEST_PATIENCE = timedelta(days=366)
 """For so long a human can put a question off; it would be hidden for ever otherwise (R12)."""
 
 
+ACCEPTS: Final = "the action accepts"
+"""Part of the refusal of a verdict that does not fit the state."""
+
+
 def verdicts(record: Facts) -> tuple[Verdict, ...]:
     """The verdicts that the record accepts now."""
     if record.confirmation:
@@ -71,7 +75,7 @@ def refused_anyway(record: Facts, decision: Decision) -> str | None:
         return stale
     if decision.verdict not in allowed:
         names = ", ".join(allowed) or "no decision"
-        return f"in state {record.state} the action accepts {names}"
+        return f"in state {record.state} {ACCEPTS} {names}"
     unseen = decision.version is None and _must_name_its_version(record, decision.verdict)
     return _unseen(record) if unseen else None
 
@@ -123,7 +127,7 @@ def _objection(record: Facts, decision: Decision, at: datetime) -> str | None:
 def _too_late(record: Facts, decision: Decision) -> str:
     if decision.verdict is Verdict.UNDO and record.confirmation:
         if record.undo is None:
-            return "its tool has no undo"
+            return "its tool has no undo: put it right in the service by hand"
         if record.state is State.CONFIRMED and not may_compensate(record):
             return "it has more than one effect: nothing is undone until that is put right there"
         return "it is being undone already" if record.undo_asked else "it cannot be undone twice"

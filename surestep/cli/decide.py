@@ -11,15 +11,16 @@ import typer
 from pydantic import ValidationError
 from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus
 
-from surestep.cli import page, standing
+from surestep.cli import page, reason, standing
 from surestep.cli.addressing import check, record_of, records_of, resolve
 from surestep.cli.exits import Exit, epilog
 from surestep.cli.interview import ask, choose_action, choose_step, says
 from surestep.cli.keyboard import leaving_nothing_behind, somebody_there, text
 from surestep.cli.keys import signed, signing_key
 from surestep.cli.moments import moment
-from surestep.cli.ruling import rule, show_what_is_newer, told, too_late
+from surestep.cli.ruling import rule, show_what_is_newer, state_afterwards, told, too_late
 from surestep.cli.session import run, session
+from surestep.cli.usage import in_plain_words
 from surestep.cli.workers import start_one
 from surestep.client import Surestep
 from surestep.decision import Decision, Verdict
@@ -55,7 +56,9 @@ def decide(
             help="One of those below. Left out: you are asked, after the facts.",
         ),
     ] = None,
-    note: Annotated[str, typer.Option(help="How you know. Recorded.")] = "",
+    note: Annotated[
+        str, typer.Option(help="How you know. Recorded; what settles an action needs it.")
+    ] = "",
     by: Annotated[
         str | None, typer.Option(help="Who decides. Recorded; your user name by default.")
     ] = None,
@@ -88,8 +91,9 @@ def decide(
 
     Before retry and abandon the service is looked at once more. Whatever sends, or settles for
     good, names the version that you saw: without --version you are shown the facts and asked, and
-    a script is told the version. Where no worker answers within five seconds the decision is sent
-    as a signal, which is kept until one runs.
+    a script is told the version. confirm, retry, abandon and leave_unknown need a --note. Where no
+    worker answers within five seconds the decision is sent as a signal, which is kept until one
+    runs.
     """
     said = {
         "by": user() if by is None else by,
@@ -106,6 +110,9 @@ def decide(
         raise page.wrong("keep_looking needs --until, such as --until 24h")
     if verdict is not None:
         decision = decision_of(said | {"verdict": verdict})
+        unsaid = reason.missing(target or "", decision, by=by, decision_id=decision_id, key=key)
+        if unsaid is not None:
+            raise typer.Exit(unsaid)
         run(_decide(target or "", decision, key), interrupted=INTERRUPTED)
     if not somebody_there():
         raise page.wrong(
@@ -127,7 +134,7 @@ def decision_of(said: dict[str, Any]) -> Decision:
     try:
         return Decision.model_validate(said)
     except ValidationError as error:
-        raise page.wrong(describe_validation(error)) from error
+        raise page.wrong(in_plain_words(describe_validation(error))) from error
 
 
 async def _interview(target: str | None, said: dict[str, Any], key: Path | None) -> Exit:
@@ -147,7 +154,7 @@ async def _asked(
         return Exit.DONE
     step, action = await resolve(surestep, target)
     if ended(step):
-        return told(await surestep.too_late(step.id, action))
+        return told(await surestep.too_late(step.id, action), step.id)
     if action:
         await check(surestep, step.id, action)
     records = await records_of(surestep, step, action)
@@ -228,7 +235,8 @@ async def send(
             f"whether it is taken is then in the record: `python starter.py show {step.id}`"
         )
         return Exit.OPEN
-    code = told(ruling)
+    state = await state_afterwards(surestep, step, decision, ruling) if ruling.taken else None
+    code = told(ruling, step.id, state)
     if ruling.taken:
         page.aside(f"what becomes of it: `python starter.py show {step.id}`")
     if not ruling.taken and decision.version is not None:

@@ -62,7 +62,8 @@ def labelled(label: str, text: str, *, indent: int = 0, style: str = "") -> None
     first, *rest = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [
         ""
     ]
-    heading = Text(printable(start), "bold" if indent == 0 else "")
+    # Each with a style of its own: the first would otherwise hold for the whole line.
+    heading = Text().append(printable(start), "bold" if indent == 0 else "")
     _results.print(heading.append(printable(first), style), soft_wrap=True)
     for part in rest:
         line(" " * len(start) + part, style)

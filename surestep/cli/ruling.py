@@ -1,5 +1,7 @@
 """What becomes of a decision, and how it is told."""
 
+from typing import Final
+
 from temporalio.client import WorkflowExecutionDescription, WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
@@ -11,8 +13,15 @@ from surestep.cli.failure import no_execution
 from surestep.cli.workers import answered
 from surestep.client import Surestep
 from surestep.decision import Decision, Ruling, Verdict
+from surestep.errors import InvalidArguments
+from surestep.evidence import State
+from surestep.narrative import decision_command
 from surestep.outage import told_as
 from surestep.protocol import DECIDE
+from surestep.record import Record
+from surestep.ruling import ACCEPTS, verdicts
+
+NOT_YET: Final = "until it is carried out"
 
 
 async def rule(
@@ -56,11 +65,13 @@ async def _rule(
     return None
 
 
-def told(ruling: Ruling) -> Exit:
-    """Print a ruling."""
+def told(ruling: Ruling, step_id: str, state: str | None = None) -> Exit:
+    """Print a ruling. `state`: as it is once the decision was taken, in words."""
     taken = "" if ruling.taken else "not taken: "
-    page.labelled("ruling", f"{taken}{ruling.why}", style="" if ruling.taken else "yellow")
-    page.labelled("state", ruling.state, style=page.style_of(ruling.state))
+    see = f": see `python starter.py show {step_id}`" if ACCEPTS in ruling.why else ""
+    page.labelled("ruling", f"{taken}{ruling.why}{see}", style="" if ruling.taken else "yellow")
+    state = state or ruling.state
+    page.labelled("state", state, style=page.style_of(state.partition(" ")[0]))
     if not ruling.taken and "accept_duplicate" in ruling.why:
         page.aside("here accept_duplicate is the option --accept-duplicate")
     return Exit.DONE if ruling.taken else Exit.NOT_TAKEN
@@ -68,7 +79,7 @@ def told(ruling: Ruling) -> Exit:
 
 def too_late(decision: Decision, target: str, ruling: Ruling) -> Exit:
     """Print the ruling about a step that has ended, and what can still be done."""
-    code = told(ruling)
+    code = told(ruling, target)
     if decision.verdict is Verdict.UNDO:
         page.aside("what has ended is undone by a command of its own:")
         page.command(f"python starter.py undo {target}", to_copy_from_stderr=True)
@@ -84,3 +95,28 @@ async def show_what_is_newer(
         page.line()
         page.line(f"This is version {record.version}, as it stands now:", "bold")
         standing.facts(record)
+        if decision.verdict in verdicts(record):
+            page.aside(f"If you still say {decision.verdict} of what you see here:")
+            command = decision_command(step.id, record, decision.verdict, decision)
+            page.command(command, to_copy_from_stderr=True)
+
+
+async def state_afterwards(
+    surestep: Surestep, step: WorkflowExecutionDescription, decision: Decision, ruling: Ruling
+) -> str:
+    """The state once the decision was taken; what still has to be done for it is said as well."""
+    try:
+        record = await record_of(surestep, step, decision.action)
+    except (RPCError, InvalidArguments):  # it was taken all the same
+        record = None
+    if record is None:
+        settles = decision.verdict is not Verdict.KEEP_LOOKING
+        return f"{ruling.state} {NOT_YET}" if settles else ruling.state
+    return f"{record.state} {NOT_YET}" if _is_pending(record) else record.state.value
+
+
+def _is_pending(record: Record) -> bool:
+    if record.undo_asked and record.state is State.CONFIRMED:
+        return True
+    approved = record.approval and record.asked is None and record.state is State.PLANNED
+    return record.closed is None and bool(record.decision or approved)

@@ -110,7 +110,7 @@ async def _undo_what_ended(
 ) -> Exit:
     undoing = await surestep.undo(target, by=by, note=note, signed=signed)
     if isinstance(undoing, Ruling):  # it was reset meanwhile
-        return told(undoing)
+        return told(undoing, target)
     page.labelled("step", undoing.step_id)
     try:
         outcome = await wait_for(surestep, undoing, timedelta(seconds=wait))
@@ -118,6 +118,9 @@ async def _undo_what_ended(
         page.aside(f"{pending}; the same command waits on")
         return Exit.OPEN
     except UnknownTool as error:
-        raise NothingToUndo(f"the tool has no undo, as far as the worker knows: {error}") from error
+        raise NothingToUndo(
+            f"the tool has no undo, as far as the worker knows: put it right in the service by "
+            f"hand ({error})"
+        ) from error
     page.labelled("undo", in_words(outcome.actions[0]), style=page.style_of(outcome.state))
     return exit_of(outcome)

@@ -123,6 +123,14 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     assert lines[-1] == "docs/security.md has an example"
 
 
+def test_a_list_is_not_called_too_short_for_the_wrong_item_in_it(tmp_path: Path) -> None:
+    with pytest.raises(AuthorityError) as caught:
+        loaded(tmp_path, '[people.ada]\nkeys = ["x"]')
+    first, last = str(caught.value).splitlines()
+    assert "people.ada.keys[0]: it is neither PEM nor base64" in first
+    assert last == "docs/security.md has an example"
+
+
 def test_a_private_key_in_the_file_is_refused_and_not_repeated(tmp_path: Path) -> None:
     secret = private_text(key_of("ada"))
     with pytest.raises(AuthorityError, match="it is a private key") as caught:

@@ -9,7 +9,7 @@ from tests.saying import seen
 from worker import build_worker
 
 from . import tools
-from .conftest import parked
+from .conftest import forgotten, parked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -24,8 +24,11 @@ async def test_a_decision_is_taken_once_and_answered_too_late_ever_after(termina
     line = f'decide/once/letter confirm --version {version} \\ --note "it is in the log"'
     assert unseen.said.endswith(line), "with what was typed, and nothing to put in"
 
-    stale = await terminal("decide", "decide/once", "confirm", "--version", "1")
+    stale = await terminal(
+        *("decide", "decide/once", "confirm", "--version", "1", "--note", "it is in the log")
+    )
     assert stale.code == 7
+    assert stale.said.endswith(line), "ready, with the new version"
     assert "look at it again" in stale.shown
     assert "as it stands now: action decide/once/letter state unknown" in stale.shown
     assert stale.width <= 80
@@ -33,13 +36,13 @@ async def test_a_decision_is_taken_once_and_answered_too_late_ever_after(termina
     say = ("decide", "decide/once/letter", "confirm", "--version", version)
     taken = await terminal(*say, "--note", "it is in the log", "--id", "L-77")
     assert taken.code == 0
-    assert "confirmed on your word" in taken.shown
+    assert "confirmed on your word state confirmed" in taken.shown
 
     outcome = await surestep.recall("decide/once")
     assert outcome.actions[0].receipt.id == "L-77"
     assert any("ada" in line.text and "it is in the log" in line.text for line in outcome.evidence)
 
-    late = await terminal("decide", "decide/once/letter", "abandon")
+    late = await terminal("decide", "decide/once/letter", "abandon", "--note", "no")
     assert late.code == 7
     assert "too late: the step is already settled as confirmed since 20" in late.shown
     assert "UTC (confirmed by the word of ada)" in late.shown
@@ -49,9 +52,9 @@ async def test_what_cannot_be_decided_is_said_before_anything_is_sent(terminal, 
     lost = tools.letter(to="ada", fate="lost")
     await surestep.start("decide/two", lost.named("first"), lost.named("second"))
     nobody, several, other = await asyncio.gather(
-        terminal("decide", "decide/nobody", "confirm"),
-        terminal("decide", "decide/two", "confirm"),
-        terminal("decide", "decide/two/third", "confirm"),
+        terminal("decide", "decide/nobody", "confirm", "--note", "seen"),
+        terminal("decide", "decide/two", "confirm", "--note", "seen"),
+        terminal("decide", "decide/two/third", "confirm", "--note", "seen"),
     )
     assert nobody.code == 4
     assert "no step 'decide/nobody'" in nobody.said
@@ -140,6 +143,7 @@ async def test_without_a_worker_nothing_is_approved_blindly(elsewhere, surestep)
     ended = await elsewhere("decide", "decide/blind", "approve")
     assert (ended.code, ended.out) == (2, "")
     assert "only a worker knows that: no worker answers" in ended.said
+    await forgotten(surestep, "decide/blind")
 
 
 async def test_undo_is_a_decision_while_the_step_is_open_and_a_command_afterwards(
@@ -163,8 +167,10 @@ async def test_a_decision_is_made_once_under_its_id(terminal, surestep):
     await parked(surestep, "decide/id")
     retry = ("decide", "decide/id", "retry")
     retry += ("--version", str((await seen(surestep, "decide/id")).version))
+    retry += ("--note", "the pier is empty")
     say = (*retry, "--decision-id", "d-1")
     first = await terminal(*say)
+    assert "state unknown until it is carried out" in first.shown
     again, other = await asyncio.gather(terminal(*say), terminal(*retry))
     assert first.code == 0
     assert (again.code, other.code) == (7, 7)

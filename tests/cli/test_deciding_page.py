@@ -6,8 +6,10 @@ import shlex
 
 import pytest
 
+from tests.prepared import ROOT
+
 from . import tools
-from .conftest import ROOT, late_effect, parked
+from .conftest import late_effect, parked
 from .conversation import conversation
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -11,7 +11,7 @@ from surestep.record import Record
 from tests.saying import say
 
 from . import tools
-from .conftest import parked
+from .conftest import forgotten, parked
 from .conversation import CTRL_C, CTRL_D, Conversation, conversation
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -175,3 +175,4 @@ async def test_without_facts_nobody_is_asked(terminal, elsewhere, surestep):
         assert await asyncio.gather(unread.ends(), over.ends()) == [7, 7]
         assert "without one the facts cannot be shown" in unread.shown
         assert "too late: the step is already settled as confirmed" in over.shown
+    await forgotten(surestep, "interview/nobody")

@@ -15,7 +15,7 @@ from tests.saying import seen
 from worker import build_worker
 
 from . import tools
-from .conftest import Terminal, parked
+from .conftest import Terminal, forgotten, parked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -78,7 +78,7 @@ async def test_without_a_worker_there_is_nothing_to_sign(elsewhere, server, sure
     step = type(surestep)(server.client, task_queue=queue)
     await step.start("decide/unseen", tools.letter(to="ada", fate="lost"))
     refused = await terminal(
-        *("decide", "decide/unseen", "confirm", "--version", "4"),
+        *("decide", "decide/unseen", "confirm", "--version", "4", "--note", "seen"),
         *("--key", key_file(tmp_path, "grace")),
     )
     assert refused.code == 2
@@ -89,7 +89,7 @@ async def test_without_a_worker_there_is_nothing_to_sign(elsewhere, server, sure
         for event in history.events
         if event.HasField("workflow_execution_signaled_event_attributes")
     ]
-    await server.client.get_workflow_handle("decide/unseen").terminate()
+    await forgotten(surestep, "decide/unseen")
 
 
 SEEN = Story().record

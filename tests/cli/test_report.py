@@ -2,6 +2,7 @@ import asyncio
 
 import pytest
 
+from surestep import UnknownTool
 from surestep.agents import AgentTools
 
 from . import tools
@@ -31,6 +32,14 @@ async def test_a_run_is_reported_for_a_person_and_as_json(terminal, surestep):
         "step_id", "action_id", "tool", "about", "standing", "state", "why", "effect",
         "receipt_id", "anomalies",
     }  # fmt: skip
+
+
+async def test_what_could_not_be_begun_is_reported_with_its_true_reason(terminal, surestep):
+    stranger = tools.lost_by("stranger")
+    with pytest.raises(UnknownTool):
+        await surestep.run("strangers/stranger/1", stranger(to="ada"), run="strangers")
+    told = await terminal("report", "strangers", "--tool", "stranger")
+    assert "stranger: without effect (nothing was sent: no tool is named" in told.shown
 
 
 async def test_a_run_of_which_nothing_is_recorded_is_no_error(terminal):

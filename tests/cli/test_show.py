@@ -10,7 +10,7 @@ from tests.saying import say
 from worker import build_worker
 
 from . import tools
-from .conftest import parked, until
+from .conftest import forgotten, parked, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -73,6 +73,7 @@ async def test_without_a_worker_it_shows_what_the_server_knows(elsewhere, server
 
     assert nobody.code == 4
     assert "there is no step 'show/no'" in nobody.said
+    await forgotten(surestep, "show/open")
 
 
 async def test_a_step_whose_input_nobody_can_read_is_shown_all_the_same(terminal, server, surestep):
@@ -202,3 +203,4 @@ async def test_without_a_worker_it_shows_what_people_have_said_and_calls_nothing
     assert middle.endswith("eve\ufffd[2J said abandon")
     assert oldest.endswith("bob said retry")
     assert (document.json["state"], document.json["source"]) == ("unknown", "list")
+    await forgotten(surestep, "show/said")

@@ -7,7 +7,7 @@ import pytest
 from tests.saying import seen
 
 from . import tools
-from .conftest import parked
+from .conftest import forgotten, parked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -82,7 +82,7 @@ async def test_a_start_that_waits_says_what_for_and_ends_unsettled_at_its_limit(
     assert "start/limit is still unknown: do not repeat it" in said
 
 
-async def test_a_start_without_a_worker_says_so_and_goes_on(elsewhere):
+async def test_a_start_without_a_worker_says_so_and_goes_on(elsewhere, surestep):
     waiting, not_waiting = await asyncio.gather(
         elsewhere("start", "start/alone", "letter", "--args", LOST, "--within", "1", "--json"),
         elsewhere("start", "start/alone-too", "letter", "--args", LOST, "--no-wait"),
@@ -93,6 +93,7 @@ async def test_a_start_without_a_worker_says_so_and_goes_on(elsewhere):
     assert not_waiting.code == 0
     for ended in (waiting, not_waiting):
         assert "`python worker.py`" in ended.said
+    await forgotten(surestep, "start/alone", "start/alone-too")
 
 
 async def test_a_step_that_is_ended_from_outside_ends_the_waiting_start(terminal, surestep):
@@ -108,7 +109,7 @@ async def test_an_abandoned_action_ends_the_waiting_start_without_an_effect(term
     running = await terminal.begin("start", "start/abandoned", "letter", "--args", LOST)
     await running.says("start/abandoned/letter is unknown")
     version = str((await seen(surestep, "start/abandoned")).version)
-    abandon = ("decide", "start/abandoned", "abandon", "--version", version)
+    abandon = ("decide", "start/abandoned", "abandon", "--version", version, "--note", "no")
     assert (await terminal(*abandon)).code == 0
     ended = await running.end()
     assert ended.code == 9

@@ -9,7 +9,7 @@ from tests.saying import say
 from worker import build_worker
 
 from . import tools
-from .conftest import late_effect, parked, until
+from .conftest import forgotten, late_effect, parked, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -52,6 +52,7 @@ async def test_an_open_step_undoes_one_action_while_a_person_is_asked_about_anot
     assert "name one, as in undo/open/booking" in unnamed.said
     assert unknown.code == 7
     assert "in state unknown the action accepts" in unknown.shown
+    assert "leave_unknown: see `python starter.py show undo/open` state" in unknown.shown
     assert undone.code == 0
 
     async def compensated() -> bool:
@@ -79,6 +80,7 @@ async def test_what_has_no_effect_or_no_undo_is_not_undone(terminal, surestep):
     assert (refused.code, final.code, nobody.code) == (7, 7, 4)
     assert "is rejected (nobody is called x): there is nothing to undo" in refused.said
     assert "the tool has no undo" in final.said
+    assert "put it right in the service by hand" in final.said
 
 
 async def test_an_effect_that_landed_late_is_undone_also_after_somebody_took_note_of_it(
@@ -99,6 +101,7 @@ async def test_without_a_worker_an_undo_waits_for_one(elsewhere, surestep):
     assert left.code == 6
     assert "sent undo for undo/later as a signal" in left.shown
     assert "`python worker.py`" in left.said
+    await forgotten(surestep, "undo/later")
 
 
 async def test_where_signatures_are_demanded_an_undo_is_signed_like_any_decision(

@@ -8,7 +8,7 @@ from tests.saying import say
 from worker import build_worker
 
 from . import tools
-from .conftest import parked
+from .conftest import forgotten, parked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -86,6 +86,7 @@ async def test_steps_without_a_worker_are_listed_and_hide_nothing_of_the_others(
     why = {one["step_id"]: one["why"] for one in document.json}
     assert why["waiting/unheard"] is None
     assert why["waiting/heard"] == "the request may have left, and this tool has no lookup"
+    await forgotten(surestep, "waiting/unheard")
 
 
 async def test_a_watch_prints_again_when_something_changes_until_it_is_interrupted(

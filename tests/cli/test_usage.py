@@ -33,7 +33,9 @@ def typed(*words: str) -> Result:
         (["start", "a/b", "letter", "--within", "-1"], "--within"),
         (["list", "--run", 'say "hi"'], "a double quote"),
         (["list", "--state", "lost"], "lost"),
-        (["decide", "a/b", "perhaps"], "perhaps"),
+        (["decide", "a/b", "perhaps"], "'VERDICT': 'perhaps' is not one of"),
+        (["decide", "a/b", "retry", "--version", "four"], "it is no whole number: give digits"),
+        (["undo", "a/b", "--wait", "long"], "it is no number: give digits"),
         (["decide", "a/b", "retry", "--id", "L-1"], "--id belongs to confirm"),
         (["decide", "a/b", "confirm", "--note", "x" * 1001], "note: String should have at most"),
         (["decide", "a/b"], "name a verdict, one of confirm, retry, abandon"),
@@ -52,6 +54,14 @@ def test_what_is_wrong_with_a_command_is_named_and_nothing_is_sent(command, comp
     assert ended.exit_code == 2
     assert complaint in " ".join(ended.stderr.split())
     assert ended.stdout == ""
+
+
+@pytest.mark.parametrize("verdict", ["confirm", "retry", "abandon", "leave_unknown"])
+def test_what_settles_an_action_is_never_said_without_a_reason(verdict):
+    ended = typed("decide", "a/b", verdict, "--version", "4", "--by", "Ada L", "--note", " ")
+    assert ended.exit_code == 2
+    line = f"decide a/b {verdict} --version 4 --by 'Ada L' --note \"HOW YOU KNOW\""
+    assert " ".join(ended.stderr.replace("\\", " ").split()).endswith(line)
 
 
 def test_a_wrong_setting_is_named_with_its_remedy(monkeypatch):

@@ -1,10 +1,12 @@
 """R12: when a human is asked, and when again."""
 
+from datetime import timedelta
+
 from surestep.decision import Verdict
 from surestep.evidence import Sending, State, not_found, unknown
 from surestep.policy import Ask, Verify
 
-from .story import BLIND, NO_PROMISES, PLAIN, SETTLED, Story, seconds
+from .story import BLIND, NO_PROMISES, PLAIN, SETTLED, Story, but, seconds
 
 PATIENCE = NO_PROMISES.patience
 
@@ -27,11 +29,18 @@ def test_so_is_one_that_saw_nothing_but_began_long_ago():
     assert isinstance(story.looks(not_found()).move, Ask)
 
 
-def test_after_looks_in_time_a_human_is_asked_without_a_further_one():
+def test_a_human_is_asked_on_the_strength_of_a_look_that_began_when_the_patience_was_over():
     story = Story(NO_PROMISES).lost()
     begun = story.now
     assert story.proceeds(to=Ask).now == begun + PATIENCE
-    assert story.record.looks.count == 5
+    assert story.record.looks.count == 6
+    assert story.record.looks.started == begun + PATIENCE
+
+
+def test_nobody_is_asked_before_what_has_landed_must_be_visible():
+    story = Story(but(NO_PROMISES, visibility_lag=timedelta(minutes=5))).lost()
+    begun = story.now
+    assert story.proceeds(to=Ask).now == begun + timedelta(minutes=5) + PATIENCE
 
 
 def test_a_retry_that_the_service_refuses_leaves_a_new_question():
