@@ -93,12 +93,9 @@ def _avoidable(results: Sequence[Result]) -> str:
     return (
         f"Where the hypotheses hold, {asked} of {actions} actions were put to a human, and "
         f"{avoidable} of these questions were avoidable: {1000 * avoidable / actions:.1f} per "
-        f"thousand actions, {100 * avoidable / asked:.1f} % of the questions. Nearly all of them "
-        "are of one kind: looks grow apart with the age of a doubt, Δ is not promised, and when "
-        "the patience ends the question is put on the strength of the last look, without a new "
-        "one. An effect that has become visible since then is seen by the next look, and the "
-        f"question is withdrawn: {total(chosen, 'avoidable_withdrawn')} of the {avoidable} before "
-        "a human came."
+        f"thousand actions, {100 * avoidable / asked:.1f} % of the questions. Where an "
+        "effect becomes visible once a human is asked, the next look sees it and the question is "
+        f"withdrawn: {total(chosen, 'avoidable_withdrawn')} of the {avoidable} before a human came."
     )
 
 
