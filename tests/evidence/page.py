@@ -90,9 +90,11 @@ def _reproduced(results: Sequence[Result]) -> str:
 def _avoidable(results: Sequence[Result]) -> str:
     chosen = held(results)
     actions, asked, avoidable = (total(chosen, one) for one in ("actions", "asked", "avoidable"))
+    said = f"Where the hypotheses hold, {asked} of {actions} actions were put to a human, and "
+    if not avoidable:
+        return f"{said}none of these questions was avoidable."
     return (
-        f"Where the hypotheses hold, {asked} of {actions} actions were put to a human, and "
-        f"{avoidable} of these questions were avoidable: {1000 * avoidable / actions:.1f} per "
+        f"{said}{avoidable} of these questions were avoidable: {1000 * avoidable / actions:.1f} per "
         f"thousand actions, {100 * avoidable / asked:.1f} % of the questions. Where an "
         "effect becomes visible once a human is asked, the next look sees it and the question is "
         f"withdrawn: {total(chosen, 'avoidable_withdrawn')} of the {avoidable} before a human came."
