@@ -94,10 +94,11 @@ def _avoidable(results: Sequence[Result]) -> str:
     if not avoidable:
         return f"{said}none of these questions was avoidable."
     return (
-        f"{said}{avoidable} of these questions were avoidable: {1000 * avoidable / actions:.1f} per "
-        f"thousand actions, {100 * avoidable / asked:.1f} % of the questions. Where an "
-        "effect becomes visible once a human is asked, the next look sees it and the question is "
-        f"withdrawn: {total(chosen, 'avoidable_withdrawn')} of the {avoidable} before a human came."
+        f"{said}{avoidable} of these questions were avoidable: "
+        f"{1000 * avoidable / actions:.1f} per thousand actions, {100 * avoidable / asked:.1f} % "
+        "of the questions. Where an effect becomes visible once a human is asked, the next look "
+        f"sees it, and the question is withdrawn: {total(chosen, 'avoidable_withdrawn')} of the "
+        f"{avoidable} before a human came."
     )
 
 
