@@ -19,7 +19,7 @@ from workflows.board import Board
 from workflows.clock import Clock
 from workflows.heralds import Heralds
 from workflows.inbox import Unread, read_notice, read_watch, with_any_number_of_inputs
-from workflows.notices import heard, meant_by
+from workflows.notices import Said, heard, meant_by
 from workflows.settling import too_long
 
 NOTES_LIMIT = 20
@@ -37,6 +37,7 @@ class LateWatch:
         self._notes: list[str] = []
         self._clock = Clock()
         self._turn = asyncio.Lock()
+        self._said = Said()
         self._heralds = Heralds(self._told)
         self._watch: WatchInput | None = None
         self._board: Board | None = None
@@ -146,9 +147,13 @@ class LateWatch:
                     f"a notice with the key {read.key[:80]!r}, which is none of those watched"
                 )
                 return
+            if self._said.holds(record, read):
+                return
             evidence = await heard(read, record, self._clock)
-            names = [one.name for one in self._records]
-            self._learn(names.index(record.name), evidence)
+            position = [one.name for one in self._records].index(record.name)
+            before = self._records[position]
+            self._learn(position, evidence)
+            self._said.add(before, read, self._records[position])
 
     @workflow.signal(name=ACKNOWLEDGE, description="A human has taken note of the anomaly")
     @with_any_number_of_inputs

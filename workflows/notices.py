@@ -11,6 +11,8 @@ from surestep.record import Record
 from workflows import dispatch
 from workflows.clock import Clock
 
+SAID_LIMIT = 50
+
 
 def keys_of(record: Record) -> tuple[str, ...]:
     """The keys of every generation."""
@@ -20,6 +22,27 @@ def keys_of(record: Record) -> tuple[str, ...]:
 def meant_by(notice: Notice, records: Iterable[Record]) -> Record | None:
     """The record of the action that the notice is about; None: of none of these."""
     return next((one for one in records if notice.key in (*keys_of(one), one.name)), None)
+
+
+class Said:
+    """What was said of records to which nothing has come since: saying it again adds nothing.
+
+    A service may repeat itself by the thousand, and each notice is examined by an activity.
+    """
+
+    def __init__(self) -> None:
+        self._of: dict[str, tuple[Record, tuple[Notice, ...]]] = {}
+
+    def holds(self, record: Record, notice: Notice) -> bool:
+        """Whether this was said of the record as it is."""
+        known, notices = self._of.get(record.name, (None, ()))
+        return known is record and notice in notices
+
+    def add(self, before: Record, notice: Notice, after: Record) -> None:
+        """The notice has made the one record of the other."""
+        known, notices = self._of.get(before.name, (None, ()))
+        kept = notices if known is before else ()
+        self._of[before.name] = after, (*kept, notice)[-SAID_LIMIT:]
 
 
 async def heard(notice: Notice, record: Record, clock: Clock) -> ev.Noticed | ev.Hinted:

@@ -12,7 +12,7 @@ from surestep.ruling import refused_anyway, rule
 from workflows import dispatch
 from workflows.clock import Clock
 from workflows.inbox import Unread, read_decision, read_notice
-from workflows.notices import heard, keys_of, meant_by
+from workflows.notices import Said, heard, keys_of, meant_by
 from workflows.records import Records
 
 
@@ -23,6 +23,7 @@ class Reception:
         self._clock = clock
         self._records = records
         self._turn = asyncio.Lock()
+        self._said = Said()
         self.requester = ""
 
     async def decision(self, given: object, *, by_signal: bool) -> Ruling:
@@ -107,7 +108,12 @@ class Reception:
                 key = notice.key[:80]
                 self._refuse(f"a notice with the key {key!r}, which is none of this step's")
                 return
-            self._records.learn(record.name, await heard(notice, record, self._clock))
+            if self._said.holds(record, notice):
+                return
+            evidence = await heard(notice, record, self._clock)
+            before = self._records[record.name]
+            self._records.learn(record.name, evidence)
+            self._said.add(before, notice, self._records[record.name])
 
     def other_signal(self, signal: str) -> None:
         self._refuse(f"there is no signal {signal[:80]!r}; there are decide and notice")
