@@ -33,6 +33,7 @@ from surestep.settings import Settings
 from surestep.signature import load_private
 from surestep.tool import Tools
 from surestep.toolbox import load_tools
+from surestep.turns import InTurns
 from workflows.agent_step import AgentStep
 from workflows.late_watch import LateWatch
 
@@ -46,7 +47,7 @@ logger = logging.getLogger("surestep.worker")
 def workflow_runner() -> SandboxedWorkflowRunner:
     """The sandbox with our own modules passed through: they are loaded once, not once per run."""
     restrictions = SandboxRestrictions.default.with_passthrough_modules("surestep", "workflows")
-    return SandboxedWorkflowRunner(restrictions=restrictions)
+    return InTurns(restrictions=restrictions)
 
 
 def build_worker(

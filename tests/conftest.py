@@ -1,5 +1,6 @@
 """One real Temporal server for each test process, and what a test needs on top of it."""
 
+import gc
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -18,6 +19,27 @@ from surestep.testing import World
 from worker import build_worker
 
 QUEUE = "tests"
+WIDE = ("module", "package", "session")
+FOUND_WHILE_RUNNING = "tests/time"  # which of its servers a test needs
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """Those that share a server of a file or folder run in one process, so that it starts once."""
+    for item in items:
+        if item.get_closest_marker("xdist_group"):
+            continue
+        known = item._fixtureinfo.name2fixturedefs.values()
+        shared = {found[-1].baseid for found in known if found[-1].scope in WIDE} - {"", "tests"}
+        if item.nodeid.startswith(FOUND_WHILE_RUNNING):
+            shared = {FOUND_WHILE_RUNNING}
+        if shared:
+            item.add_marker(pytest.mark.xdist_group(min(shared)))
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: no collection of garbage needs to look through it again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +59,7 @@ def temporal_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             time.sleep(0.05)
         yield f"{IP}:{ports.grpc}"
     finally:
-        server.terminate()
+        server.kill()  # nobody needs its data any more
         server.wait(20)
 
 

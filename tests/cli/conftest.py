@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -21,11 +20,12 @@ from surestep import Surestep, Tool, Tools
 from surestep.embedded_process import find_binary
 from surestep.protocol import WATCH_WORKFLOW, WatchInput
 from surestep.visibility import SEARCH_ATTRIBUTES
+from tests import prepared
+from tests.prepared import Prepared
 from worker import build_worker
 
 from . import tools
 
-ROOT = Path(__file__).parents[2]
 PATIENCE = timedelta(seconds=20)
 
 KINDS = {
@@ -68,7 +68,7 @@ class Ended:
 class Running:
     """A command that runs; what it has said so far can be waited for."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: Prepared) -> None:
         self.process = process
         self._out = self._err = ""
         self._printed = 0  # of stdout, up to the last thing that was waited for
@@ -116,24 +116,13 @@ class Terminal:
         return other
 
     async def begin(self, *words: str) -> Running:
-        return Running(
-            await asyncio.create_subprocess_exec(
-                sys.executable,
-                "starter.py",
-                *words,
-                cwd=ROOT,
-                env=self.environment,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-            )
-        )
+        return Running(await prepared.begin("starter.py", *words, env=self.environment))
 
     async def __call__(self, *words: str) -> Ended:
         return await (await self.begin(*words)).end()
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def server() -> AsyncIterator[WorkflowEnvironment]:
     async with await WorkflowEnvironment.start_local(
         dev_server_existing_path=find_binary(),
@@ -144,7 +133,7 @@ async def server() -> AsyncIterator[WorkflowEnvironment]:
         yield running
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def surestep(server: WorkflowEnvironment) -> AsyncIterator[Surestep]:
     """The client, and a worker that serves it."""
     async with build_worker(server.client, Tools(*tools.tools, *tools.others), grace=timedelta(0)):
@@ -183,6 +172,12 @@ async def parked(surestep: Surestep, step_id: str) -> None:
         return step_id in {one.step_id for one in await surestep.unresolved()}
 
     await until(listed)
+
+
+async def forgotten(surestep: Surestep, *step_ids: str) -> None:
+    """End steps that no worker serves: whatever lists steps would wait for each of them."""
+    for step_id in step_ids:
+        await surestep.client.get_workflow_handle(step_id).terminate()
 
 
 async def late_effect(

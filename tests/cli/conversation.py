@@ -7,18 +7,15 @@ import os
 import pty
 import re
 import struct
-import sys
 import termios
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from .conftest import PATIENCE, ROOT, Terminal
+from tests import prepared
+from tests.prepared import Prepared
 
-LAUNCH = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
-"""
+from .conftest import PATIENCE, Terminal
+
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 CTRL_C, CTRL_D = "\x03", "\x04"
 
@@ -26,7 +23,7 @@ CTRL_C, CTRL_D = "\x03", "\x04"
 class Conversation:
     """What stands on the screen, and who types there."""
 
-    def __init__(self, process: asyncio.subprocess.Process, screen: int) -> None:
+    def __init__(self, process: Prepared, screen: int) -> None:
         self.process = process
         self.raw = ""
         self._screen = screen
@@ -89,18 +86,14 @@ async def conversation(terminal: Terminal, *words: str) -> AsyncIterator[Convers
     """`async with conversation(terminal, "decide") as talk:`"""
     screen, keyboard = pty.openpty()
     fcntl.ioctl(keyboard, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        LAUNCH,
+    process = await prepared.begin(
         "starter.py",
         *words,
-        cwd=ROOT,
         env=terminal.environment | {"TERM": "xterm"},
         stdin=keyboard,
         stdout=keyboard,
         stderr=keyboard,
-        start_new_session=True,
+        terminal=True,
     )
     os.close(keyboard)
     talk = Conversation(process, screen)

@@ -1,8 +1,6 @@
 """A receiver, and an activity `notify` on the real server."""
 
 import asyncio
-import sys
-from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
@@ -19,9 +17,10 @@ from surestep.protocol import NOTIFY
 from surestep.questions import NotifyOrder
 from surestep.settings import Settings
 from surestep.tool import Tool, Tools
+from tests import prepared
 from tests.notification.orders import order
 from tests.notification.receiver import Receiver
-from tests.steps.processes import ROOT, Process, Workers
+from tests.steps.processes import Process, Workers
 from worker import build_worker
 
 QUICKLY = RetryPolicy(
@@ -100,10 +99,7 @@ class Notifying(Workers):
 
     async def refused(self, **env: str) -> str:
         """What a worker says that does not start with these settings."""
-        command = [sys.executable, "worker.py"]
-        running = await asyncio.create_subprocess_exec(
-            *command, cwd=ROOT, env=self._env | env, stdout=PIPE, stderr=STDOUT
-        )
+        running = await prepared.begin("worker.py", env=self._env | env, stderr=prepared.STDOUT)
         said, _ = await asyncio.wait_for(running.communicate(), 60)
         assert running.returncode == 1, said
         return said.decode()

@@ -6,10 +6,12 @@ import signal
 import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import BinaryIO
 
+from tests import prepared
+from tests.prepared import ROOT, Prepared
 from tests.waiting import eventually
 
-ROOT = Path(__file__).parents[2]
 TOOLS = "tests.steps.tools:tools"
 
 # A request stays under way for this long, so that there is time to do something to its worker; an
@@ -20,7 +22,7 @@ TOOL_SECONDS = 20
 class Process:
     """One worker process and its log."""
 
-    def __init__(self, running: asyncio.subprocess.Process, log: Path) -> None:
+    def __init__(self, running: asyncio.subprocess.Process | Prepared, log: Path) -> None:
         self._running = running
         self._log = log
 
@@ -95,22 +97,23 @@ class Workers:
     ) -> Process:
         """`python worker.py`, or another Python command, once it serves.
 
-        `settings` are variables of its environment.
+        `settings` are variables of its environment. `-c CODE` imports everything itself.
         """
         self._count += 1
         path = self._folder / f"worker-{self._count}.log"
+        env = self._env | {"SURESTEP_GRACE": str(grace), "TOOL_SECONDS": str(tool_seconds)}
         with path.open("wb") as log:
-            running = await asyncio.create_subprocess_exec(
-                sys.executable,
-                *(command or ("worker.py",)),
-                cwd=ROOT,
-                env=self._env
-                | {"SURESTEP_GRACE": str(grace), "TOOL_SECONDS": str(tool_seconds)}
-                | settings,
-                stdout=log,
-                stderr=log,
-            )
+            running = await self._begin(command or ("worker.py",), env | settings, log)
         process = Process(running, path)
         self._stack.push_async_callback(process.kill)
         await process.says("serving")
         return process
+
+    async def _begin(
+        self, command: tuple[str, ...], env: dict[str, str], log: BinaryIO
+    ) -> asyncio.subprocess.Process | Prepared:
+        if command[0] != "-c":
+            return await prepared.begin(*command, env=env, stdout=log, stderr=log)
+        return await asyncio.create_subprocess_exec(
+            sys.executable, *command, cwd=ROOT, env=env, stdout=log, stderr=log
+        )

@@ -7,6 +7,7 @@ from signal import SIGINT, SIGTERM
 
 import pytest
 from pydantic import BaseModel
+from temporalio.worker import Worker
 
 from surestep import (
     Advice,
@@ -22,10 +23,11 @@ from surestep import (
 )
 from tests.steps import facts, tools
 from tests.steps.operators import charge
+from tests.steps.slow import Slow
 from tests.steps.trap import SENDS, Point
 from tests.steps.trio import SIGHTED, all_alike, at, start
 from tests.waiting import eventually
-from worker import build_worker
+from worker import build_worker, workflow_runner
 
 NOTICED = timedelta(seconds=50)
 SECOND = timedelta(seconds=1)
@@ -132,6 +134,25 @@ async def test_a_look_that_a_stop_cuts_off_is_no_miss(workers, client, world, st
     assert outcome.state is State.CONFIRMED, facts.told(outcome)
     assert "a lookup failed: the worker was shut down" in facts.told(outcome)
     await all_alike(world, step_id, effects=1, posts=1)
+
+
+async def test_a_worker_of_which_a_workflow_task_took_too_long_can_still_be_stopped(
+    client, step_id
+):
+    handle = await client.start_workflow(Slow.run, id=step_id, task_queue=step_id)
+    await asyncio.gather(*(handle.signal(Slow.poke) for _ in range(40)))
+    stopped = Worker(
+        client, task_queue=step_id, workflows=[Slow], workflow_runner=workflow_runner()
+    )
+    deciding = stopped._workflow_worker
+    deciding._deadlock_timeout_seconds = 0.2  # two seconds, where nobody touches it
+
+    async def took_too_long() -> bool:
+        return deciding._could_not_evict_count > 0
+
+    async with asyncio.timeout(NOTICED.total_seconds()), stopped:
+        await eventually(took_too_long)
+    await handle.terminate()
 
 
 async def test_a_thread_that_outlives_its_worker_s_stop_is_waited_for(working, step_id):

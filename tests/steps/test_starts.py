@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 
 import pytest
 from temporalio.client import Client
@@ -11,10 +10,11 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from surestep import Decision, State, StepConflict, Surestep
 from surestep.answer import answer_to
 from surestep.outcome import StepOutcome
+from tests import prepared
+from tests.prepared import Prepared
 from tests.saying import say
 from tests.steps import facts, tools
 from tests.steps.operators import LIMIT, charge, one_effect_under_one_key
-from tests.steps.processes import ROOT
 from tests.steps.proxy import Proxy
 
 
@@ -121,15 +121,11 @@ async def test_a_caller_that_is_killed_comes_back_to_its_step(
     await one_effect_under_one_key(world, f"{step_id}/blind", requests=1)
 
 
-async def agent(address: str, surestep: Surestep, step_id: str) -> asyncio.subprocess.Process:
+async def agent(address: str, surestep: Surestep, step_id: str) -> Prepared:
     """An agent in a process of its own, once it is connected."""
     settings = {"TEMPORAL_ADDRESS": address, "SURESTEP_TASK_QUEUE": surestep.task_queue}
-    running = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "tests.steps.calling", step_id),
-        cwd=ROOT,
-        env={**os.environ, **settings, "PYTHONPATH": str(ROOT)},
-        stdout=asyncio.subprocess.PIPE,
+    running = await prepared.begin(
+        *("-m", "tests.steps.calling", step_id), env={**os.environ, **settings}
     )
     assert running.stdout
     assert b"calling" in await asyncio.wait_for(running.stdout.readline(), 60)

@@ -128,7 +128,7 @@ class Clock:
         ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def _dev_server() -> Iterator[WorkflowEnvironment]:
     settings = DYNAMIC_CONFIGURATION | {
         "frontend.WorkflowTimeSkippingEnabled": "true",

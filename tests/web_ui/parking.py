@@ -3,20 +3,18 @@
 import asyncio
 import os
 import re
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from pathlib import Path
 
 from surestep import Surestep
 from surestep.embedded import EmbeddedServer
 from surestep.outcome import StepOutcome
+from tests import prepared
 from tests.steps import facts
 from tests.waiting import eventually
 from tests.web_ui.tools import transfer
 
-ROOT = Path(__file__).parents[2]
 LONG = timedelta(minutes=4)
 
 Agents = dict[str, asyncio.Task[StepOutcome]]
@@ -54,15 +52,7 @@ async def printed_link(server: EmbeddedServer, surestep: Surestep, *step_ids: st
     ours = ("TEMPORAL_", "SURESTEP_")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     environment["SURESTEP_HOME"] = str(server.folder)
-    command = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "starter.py",
-        "unresolved",
-        cwd=ROOT,
-        env=environment,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    command = await prepared.begin("starter.py", "unresolved", env=environment)
     async with asyncio.timeout(60):
         out, err = await command.communicate()
     links = re.findall(r"http\S+\?query=\S+", out.decode())
