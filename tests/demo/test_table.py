@@ -59,7 +59,7 @@ def test_what_is_as_expected_is_right():
 
 
 def test_any_human_will_do_where_a_human_is_expected():
-    decision = ev.Decision(verdict="confirm", by="Ada")
+    decision = ev.Decision(verdict="confirm", by="Ada", version=ASKED.version)
     told = ASKED.with_evidence(ev.Decided(at=NOW, decision=decision))
     failed = ev.Looked(at=NOW, started=NOW, verification=unknown("503"))
     settled = told.with_evidence(failed)
