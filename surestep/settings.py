@@ -10,13 +10,23 @@ from dataclasses import dataclass
 from datetime import timedelta
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from surestep.errors import SurestepError
-from surestep.notification.targets import Target, targets
+from surestep.setting_values import (
+    BaseUrl,
+    Deployment,
+    Folder,
+    Listen,
+    MailServer,
+    Name,
+    Origins,
+    Seconds,
+    Targets,
+    Tools,
+)
 
 PREFIX: Final = "SURESTEP_"
 
@@ -35,89 +45,6 @@ class Setting:
     description: str
 
 
-def _split(value: object) -> object:
-    if isinstance(value, str):
-        return [part.strip() for part in value.split(",") if part.strip()]
-    return value
-
-
-def _import_string(value: str) -> str:
-    module, _, attribute = value.partition(":")
-    if not all(name.isidentifier() for name in (module + "." + attribute).split(".")):
-        raise ValueError(f"{value!r} is not of the form package.module:attribute")
-    return value
-
-
-def _name(value: str) -> str:
-    if not value or value != value.strip():
-        raise ValueError("it is empty or has spaces around it")
-    return value
-
-
-def _deployment(value: str) -> str:
-    """Temporal writes a version as `deployment.build`, and cuts it at the first dot."""
-    if "." in value or ":" in value:
-        raise ValueError("it has a dot or a colon in it, which separate it from the build")
-    return _name(value)
-
-
-def _seconds(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        return timedelta(seconds=float(value))
-    except (ValueError, OverflowError):
-        raise ValueError("it is not a number of seconds") from None
-
-
-def _not_negative(value: timedelta) -> timedelta:
-    if value < timedelta(0):
-        raise ValueError("it is below zero")
-    return value
-
-
-def _folder(value: Path) -> Path:
-    try:
-        return value.expanduser().absolute()
-    except RuntimeError:
-        raise ValueError("its ~ names a user whose home is not known") from None
-
-
-def _targets(value: object) -> object:
-    texts = _split(value)
-    return targets(texts) if isinstance(texts, list) else value
-
-
-def _mail_server(value: str) -> str:
-    try:
-        parts = urlsplit(value)
-        known = parts.scheme in ("smtp", "smtps") and parts.hostname and parts.port != 0
-    except ValueError:
-        known = False
-    if not known:
-        raise ValueError("it does not start with smtp:// or smtps:// and a host")
-    return value
-
-
-def _base_url(value: str) -> str:
-    try:
-        parts = urlsplit(value)
-    except ValueError:
-        raise ValueError("it is not a URL") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("it does not start with http:// or https:// and a host")
-    if parts.query or parts.fragment:
-        raise ValueError("a base URL ends before any ? or #")
-    return value.rstrip("/")
-
-
-ImportString = Annotated[str, AfterValidator(_import_string)]
-Tools = Annotated[tuple[ImportString, ...], BeforeValidator(_split)]
-Seconds = Annotated[timedelta, BeforeValidator(_seconds), AfterValidator(_not_negative)]
-Folder = Annotated[Path, AfterValidator(_folder)]
-Targets = Annotated[tuple[Target, ...], BeforeValidator(_targets)]
-
-
 class Settings(BaseModel):
     """The settings of one process, frozen; tests may construct it with typed values.
 
@@ -132,7 +59,7 @@ class Settings(BaseModel):
         description="Tools this process knows: import strings, separated by commas.",
         examples=["acme.tools:tools"],
     )
-    task_queue: Annotated[str, AfterValidator(_name)] = Field(
+    task_queue: Name = Field(
         default="surestep",
         description="Temporal task queue on which workers and agents meet.",
         examples=["surestep"],
@@ -148,18 +75,29 @@ class Settings(BaseModel):
         description="Seconds for which a stopping worker lets an attempt in flight report.",
         examples=["60"],
     )
-    build_id: Annotated[str, AfterValidator(_name)] | None = Field(
+    looks_at_once: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=10,
+        description="How many lookups of one tool a worker has under way at once, so that a "
+        "service that comes back is not stormed.",
+        examples=["10"],
+    )
+    looks_per_second: Annotated[float, Field(gt=0)] | None = Field(
+        default=None,
+        description="How many lookups of one tool a worker begins in a second at the most.",
+        examples=["20"],
+    )
+    build_id: Name | None = Field(
         default=None,
         description="Version of this worker's code and tools, which switches worker versioning on: "
         "see docs/operations.md.",
         examples=["2026-11-30.1"],
     )
-    deployment: Annotated[str, AfterValidator(_deployment)] = Field(
+    deployment: Deployment = Field(
         default="surestep",
         description="With a build id: the workers that are deployed and replaced together.",
         examples=["surestep"],
     )
-    ui: Annotated[str, AfterValidator(_base_url)] | None = Field(
+    ui: BaseUrl | None = Field(
         default=None,
         description="Base URL of the Temporal Web UI, for links to steps. The embedded server "
         "knows its own.",
@@ -184,7 +122,7 @@ class Settings(BaseModel):
         description="File with the secret that signs the bodies of webhooks (HMAC-SHA256).",
         examples=["/run/secrets/surestep-notify"],
     )
-    smtp: Annotated[str, AfterValidator(_mail_server)] | None = Field(
+    smtp: MailServer | None = Field(
         default=None,
         repr=False,
         description="Mail server for mailto: targets. STARTTLS is demanded unless it is smtps:// "
@@ -201,6 +139,61 @@ class Settings(BaseModel):
         default=None,
         description="File with the private key that signs your decisions.",
         examples=["~/.surestep/ada.pem"],
+    )
+    encryption_keys: Folder | None = Field(
+        default=None,
+        description="File with the key ring that encrypts every payload (docs/encryption.md). The "
+        "same for workers, agents and the codec server.",
+        examples=["/run/secrets/surestep-keys.toml"],
+    )
+    secrets: Folder | None = Field(
+        default=None,
+        description="Folder with a file for each secret that a tool's arguments may name, and with "
+        "nothing else: not the one of the keys.",
+        examples=["/run/tool-secrets"],
+    )
+    log: Literal["text", "json"] = Field(
+        default="text",
+        description="How a worker writes its log: lines to read, or a JSON object a line.",
+        examples=["json"],
+    )
+    metrics: Listen | None = Field(
+        default=None,
+        description="Where a worker serves its Prometheus metrics; two on one machine need two "
+        "ports.",
+        examples=["127.0.0.1:9464"],
+    )
+    health: Listen | None = Field(
+        default=None,
+        description="Where a worker says over HTTP whether it lives (/healthz) and asks for work "
+        "(/readyz).",
+        examples=["127.0.0.1:8081"],
+    )
+    traces: BaseUrl | None = Field(
+        default=None,
+        description="OTLP collector to which traces go, over HTTP. Needs surestep[traces].",
+        examples=["http://127.0.0.1:4318"],
+    )
+    codec: BaseUrl | None = Field(
+        default=None,
+        description="Where the codec server is reached, for `starter.py doctor`.",
+        examples=["https://codec.example.com"],
+    )
+    codec_listen: Listen = Field(
+        default="127.0.0.1:8888",
+        description="Where `starter.py codec` listens.",
+        examples=["0.0.0.0:8888"],
+    )
+    codec_origins: Origins = Field(
+        default=(),
+        description="The Web UI's origins, separated by commas: no other page may ask the codec "
+        "server.",
+        examples=["https://temporal.example.com"],
+    )
+    codec_readers: Folder | None = Field(
+        default=None,
+        description="File that says who may decode (docs/encryption.md).",
+        examples=["/etc/surestep/readers.toml"],
     )
 
     @classmethod
