@@ -10,11 +10,13 @@ from temporalio.client import (
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
     WorkflowFailureError,
+    WorkflowQueryFailedError,
 )
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from surestep import errors, visibility
+from surestep.encryption.errors import WorkerCannotAnswer
 from surestep.errors import StepFailed, SurestepError
 from surestep.outage import IN_TIME, OUTAGE, Outage
 from surestep.outcome import StepOutcome
@@ -147,7 +149,8 @@ class StepHandle:
     async def records(self) -> list[Record]:
         """Everything that is known about the step's actions. Needs a worker.
 
-        Raises RPCError where none answers in time.
+        Raises RPCError where none answers in time, and WorkerCannotAnswer where the one that was
+        asked lacks a key.
         """
         handle = self.client.get_workflow_handle(self.step_id)
         last = len(QUERY_WAITS)
@@ -157,6 +160,8 @@ class StepHandle:
                     RECORDS, result_type=list[Record], rpc_timeout=wait
                 )
                 return records
+            except WorkflowQueryFailedError as error:  # before it reached our handler
+                raise WorkerCannotAnswer(f"a worker could not read the step: {error}") from error
             except RPCError as error:
                 if number == last or error.status not in _ASK_AGAIN:
                     raise

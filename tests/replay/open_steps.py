@@ -11,7 +11,6 @@ import os
 import sys
 
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer
 
 from surestep.connection import connection
@@ -27,7 +26,7 @@ async def replay(client: Client, *, more: str = "", limit: int) -> tuple[int, di
     replayer = Replayer(
         workflows=WORKFLOWS,
         workflow_runner=workflow_runner(),
-        data_converter=pydantic_data_converter,
+        data_converter=client.data_converter,
     )
     count, broken = 0, {}
     histories = client.list_workflows(QUERY + more, limit=limit).map_histories()
