@@ -24,6 +24,7 @@ from surestep.errors import (
     NotSigned,
     SurestepError,
     UnknownTool,
+    summary,
 )
 from surestep.facts import UndoPlan
 from surestep.handle import StepHandle
@@ -41,6 +42,7 @@ from surestep.protocol import (
     Undoes,
 )
 from surestep.registration import type_name
+from surestep.submission import refuse_in_names
 from surestep.tool import Tool, Tools
 from surestep.visibility import SEARCH_ATTRIBUTES
 
@@ -80,6 +82,11 @@ class Planner:
                 await self._refuse_unless_signed(self._authority, order.undoes, actions[0], order)
         except (InvalidArguments, InvalidStepId, UnknownTool, NotSigned) as error:
             raise _unusable(error) from None
+        except Exception as error:
+            if isinstance(error, RPCError | ApplicationError):
+                raise
+            why = f"the code of a tool raised {summary(error)}"  # its text can hold arguments
+            raise ApplicationError(why, type="ToolFailed") from None
         earlier, visible = await asyncio.gather(self._earlier(order, actions), self._registered())
         run_id = activity.info().workflow_run_id or ""
         at = await self._server_time(order) if earlier else datetime.now(UTC)
@@ -101,6 +108,8 @@ class Planner:
             check_name(name)
         tool = self._tools[action.tool]
         made = tool.action(action.arguments)
+        if not order.undoes:
+            refuse_in_names(made, {"step id": order.step_id, "action name": name})
         return PlannedAction(
             name=name,
             tool=tool.name,
@@ -113,6 +122,7 @@ class Planner:
             subject=order.undoes.receipt if order.undoes else None,
             undo=_undo(tool),
             recognised=tool.recognised(made.arguments),
+            personal=made.personal,
         )
 
     async def _refuse_unless_signed(
@@ -143,7 +153,7 @@ class Planner:
         if retried or order.first_run_id != order.original_run_id:
             since = await self._start_of(order.step_id, order.first_run_id)
             return EarlierStep(since=since, why="an earlier run of the step was retried")
-        found = await self._closed_before(order)
+        found = [] if order.first else await self._closed_before(order)
         given = [order.earlier.since] if order.earlier else []
         if not found and not given:
             return None
@@ -187,7 +197,10 @@ class Planner:
                 raise  # Temporal asks again: other content under one key must not pass unseen
             activity.logger.info("cannot compare %s with run %s", step_id, ran.run_id)
             return
-        now = [ActionInput(tool=a.tool, name=a.name, arguments=a.arguments) for a in actions]
+        now = [
+            ActionInput(tool=a.tool, name=a.name, arguments=a.arguments, personal=a.personal)
+            for a in actions
+        ]
         differences = StepInput(actions=tuple(old)).differences(StepInput(actions=tuple(now)))
         if differences:
             raise _unusable(
@@ -199,7 +212,7 @@ class Planner:
 
     def _normalised(self, action: ActionInput) -> ActionInput:
         made = self._tools[action.tool].action(action.arguments)
-        return action.model_copy(update={"arguments": made.arguments})
+        return action.model_copy(update=made.model_dump(include={"arguments", "personal"}))
 
     async def _closed_before(self, order: PlanOrder) -> list[WorkflowExecution]:
         """Other runs under this id that may have sent something."""

@@ -33,6 +33,7 @@ from surestep.evidence import (
 )
 from surestep.identity import step_id
 from surestep.outcome import Advice, Outcome, StepOutcome
+from surestep.sensitive import Personal, Secret
 from surestep.tool import Accepted, Action, Call, Fence, Tool, Tools
 
 if TYPE_CHECKING:
@@ -63,9 +64,11 @@ __all__ = [
     "NotSigned",
     "NothingToUndo",
     "Outcome",
+    "Personal",
     "Receipt",
     "Refused",
     "Ruling",
+    "Secret",
     "State",
     "StepConflict",
     "StepFailed",

@@ -24,6 +24,7 @@ from surestep.narrative import (
     when,
 )
 from surestep.ruling import verdicts
+from surestep.shown import mask_of, shown
 
 SIGNS: Final = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&:])")
 REFUSAL: Final = re.compile(rf" decided to ({'|'.join(Verdict).replace('_', ' ')}): refused, ")
@@ -36,6 +37,8 @@ OTHERS_LIMIT: Final = 20
 
 def details(step_id: str, records: Sequence[Facts], notes: Sequence[str], now: datetime) -> str:
     """What was refused, what is wrong, what is asked, and how the rest stands."""
+    hide = mask_of(records).text
+    records, notes = [shown(record) for record in records], [hide(note) for note in notes]
     asked = [record for record in records if is_open(record)]
     others = [record for record in records if not is_open(record)]
     parts = [

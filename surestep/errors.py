@@ -21,8 +21,11 @@ SurestepError
 An exception that `execute` raises and that is not a `Definite` is ambiguous, whatever it is.
 """
 
+from collections.abc import Collection
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final, get_args
+
+from pydantic_core.core_schema import ErrorType
 
 
 class SurestepError(Exception):
@@ -118,9 +121,24 @@ def summary(error: BaseException) -> str:
     return f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
 
 
-def describe_validation(error: Any) -> str:
-    """One line for a pydantic ValidationError: each field with what is wrong, no input values."""
+_REPEATING: Final = ("value_error", "assertion_error", "union_tag_invalid", "uuid_parsing")
+_OWN_WORDS: Final = {"secret_name", *get_args(ErrorType)} - {*_REPEATING, "get_attribute_error"}
+
+
+def describe_validation(error: Any, sensitive: Collection[str] = ()) -> str:
+    """One line for a pydantic ValidationError: each field with what is wrong, no input values.
+
+    sensitive  fields of which not even a validator's own words are repeated; nor are those of the
+               whole model then, because it sees every field
+    """
     return "; ".join(
-        f"{'.'.join(str(part) for part in item['loc']) or 'input'}: {item['msg']}"
+        f"{'.'.join(str(part) for part in item['loc']) or 'input'}: {_what(item, sensitive)}"
         for item in error.errors(include_url=False, include_input=False, include_context=False)
     )
+
+
+def _what(item: Any, sensitive: Collection[str]) -> str:
+    """What is wrong; the words of whoever wrote a validator may repeat what it was given."""
+    foreign = item["type"] not in _OWN_WORDS
+    repeats = sensitive and (not item["loc"] or item["loc"][0] in sensitive)
+    return "it is refused by its validator" if foreign and repeats else str(item["msg"])

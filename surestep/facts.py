@@ -111,6 +111,7 @@ class Facts(Value):
     inherited    an earlier run, of which nothing else is known, may have sent
     trace        something of the effect was seen that is no confirmation (R8)
     stop         why nothing more may be sent
+    personal     where personal values stand in the arguments, as `customer/email`
     subject      the confirmed effect that this action undoes
     before       what a look right before the first send saw
     hinted       when something that does not count was a reason to look
@@ -135,6 +136,7 @@ class Facts(Value):
     planned_at: AwareDatetime
     undo: UndoPlan | None = None
     recognised: str = ""
+    personal: tuple[str, ...] = ()
     subject: Receipt | None = None
 
     version: int = 1

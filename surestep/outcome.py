@@ -6,6 +6,7 @@ from typing import Any
 
 from surestep.evidence import Receipt, State
 from surestep.facts import Anomaly, Facts, Line
+from surestep.shown import shown
 from surestep.value import Value
 
 
@@ -161,7 +162,11 @@ def _why(record: Facts) -> str:
 
 
 def outcome_of(record: Facts) -> Outcome:
-    """The outcome that a record stands for now."""
+    """The outcome that a record stands for now.
+
+    Personal values are masked, except in the receipt, which is what the service answered.
+    """
+    receipt, record = record.confirmation or record.accepted, shown(record)
     closed = record.closed
     return Outcome(
         action_id=record.action_id,
@@ -169,7 +174,7 @@ def outcome_of(record: Facts) -> Outcome:
         tool=record.tool,
         state=record.state,
         why=_why(record),
-        receipt=record.confirmation or record.accepted,
+        receipt=receipt,
         evidence=record.log,
         anomalies=record.anomalies,
         cancel_requested=record.stop is not None,

@@ -9,6 +9,7 @@ from surestep.decision import Decision
 from surestep.evidence import CancelRequested, EarlierRun, Receipt, Sending, Verification
 from surestep.facts import UndoPlan
 from surestep.identity import ACTIONS_LIMIT, NAME_LIMIT, canonical, input_hash
+from surestep.places import masked
 from surestep.questions import NotifyOrder
 from surestep.record import Record
 from surestep.value import Value
@@ -36,6 +37,8 @@ ACKNOWLEDGE: Final = "acknowledge"
 
 TASK_QUEUE: Final = "surestep"
 MEMO_HASH: Final = "surestepInput"
+FIRST_RUN: Final = "surestep-first-run"
+"""Header of a start that the server takes only for the first run of a step id."""
 
 SENDING: Final = "sending"
 """The mark that an attempt leaves, durably, right before its first byte."""
@@ -51,11 +54,16 @@ TEXT_LIMIT: Final = 200  # characters of a run's name or a label
 
 
 class ActionInput(Value):
-    """One action as it is submitted. `name` defaults to the tool's name."""
+    """One action as it is submitted. `name` defaults to the tool's name.
+
+    personal  where personal values stand, as far as the process that submits it knows its tool;
+              not part of what is submitted
+    """
 
     tool: str = Field(min_length=1, max_length=NAME_LIMIT)
     name: str | None = Field(default=None, min_length=1, max_length=2 * NAME_LIMIT)
     arguments: dict[str, Any] = Field(default_factory=dict)
+    personal: tuple[str, ...] = Field(default=(), exclude=True)
 
 
 class EarlierStep(Value):
@@ -125,16 +133,19 @@ class StepInput(Value):
             if mine[name].tool != theirs[name].tool:
                 found.append(f"{name}.tool: {mine[name].tool} there, {theirs[name].tool} now")
             there, now = mine[name].arguments, theirs[name].arguments
+            hidden = {*mine[name].personal, *theirs[name].personal}
             for field in sorted(there.keys() | now.keys()):
-                old, new = _short(there, field), _short(now, field)
+                old, new = _short(there, field, hidden), _short(now, field, hidden)
                 if old != new or canonical(there.get(field)) != canonical(now.get(field)):
                     found.append(f"{name}.{field}: {old} there, {new} now")
         return found
 
 
-def _short(arguments: dict[str, Any], field: str) -> str:
+def _short(arguments: dict[str, Any], field: str, hidden: set[str]) -> str:
     if field not in arguments:
         return "absent"
+    for pattern in hidden:
+        arguments = masked(arguments, pattern)
     text = canonical(arguments[field])
     return text if len(text) <= 60 else f"{text[:57]}..."
 
@@ -144,6 +155,7 @@ class PlanOrder(Value):
 
     run_attempt  of the workflow, by its own retry policy
     carried  this run has the records of the runs before it
+    first    the server has said that no run was before this one
     again    the run has planned before, and only its id is wanted
     """
 
@@ -156,6 +168,7 @@ class PlanOrder(Value):
     carried: bool
     earlier: EarlierStep | None
     undoes: Undoes | None = None
+    first: bool = False
     again: bool = False
 
 
@@ -173,6 +186,7 @@ class PlannedAction(Value):
     subject: Receipt | None = None
     undo: UndoPlan | None = None
     recognised: str = ""
+    personal: tuple[str, ...] = ()
 
 
 class Plan(Value):

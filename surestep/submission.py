@@ -1,13 +1,20 @@
 """A step as it is submitted: checked, normalised, and small enough to be kept."""
 
-from typing import Any
+import re
+from collections.abc import Mapping
+from typing import Any, Final
 
 from pydantic import ValidationError
 
 from surestep.errors import InvalidArguments, describe_validation
 from surestep.identity import STEP_INPUT_LIMIT, check_name, check_step_id
+from surestep.mask import Mask
+from surestep.places import matching
 from surestep.protocol import ActionInput, StepInput
 from surestep.tool import Action
+
+MARKUP: Final = re.compile(r"([\\`\[\]<>&!])")
+"""What makes HTML, images and links of a label in the Web UI, which renders it as Markdown."""
 
 
 def submission(step_id: str, actions: tuple[Action, ...], **how: Any) -> StepInput:
@@ -17,6 +24,9 @@ def submission(step_id: str, actions: tuple[Action, ...], **how: Any) -> StepInp
         step = StepInput.model_validate({**how, "actions": _inputs(actions)})
     except ValidationError as error:
         raise InvalidArguments(describe_validation(error)) from None
+    for action in step.actions:
+        names = {"run": step.run, "label": step.label, "requester": step.requester}
+        refuse_in_names(action, {"step id": step_id, "action name": action.name or "", **names})
     size = len(step.model_dump_json().encode())
     if size > STEP_INPUT_LIMIT:
         raise InvalidArguments(
@@ -39,11 +49,26 @@ def _inputs(actions: tuple[Action, ...]) -> tuple[ActionInput, ...]:
     if len(set(names)) < len(names):
         raise InvalidArguments(f"two actions have one name in {names}: name them with .named('…')")
     return tuple(
-        ActionInput(tool=one.tool, name=one.name, arguments=one.arguments) for one in actions
+        ActionInput(tool=one.tool, name=one.name, arguments=one.arguments, personal=one.personal)
+        for one in actions
     )
 
 
+def refuse_in_names(action: ActionInput | Action, names: Mapping[str, str]) -> None:
+    """Names are shown in every list. Raises InvalidArguments where one holds a personal value."""
+    for pattern in action.personal:
+        mask = Mask(matching(action.arguments, pattern))
+        for what, name in names.items():
+            if mask.finds(name):
+                raise InvalidArguments(
+                    f"the {what} holds the personal argument {pattern.replace('/', '.')!r}, and "
+                    "ids and names are shown everywhere: name the intent in another way, such as "
+                    "by an id of your own"
+                )
+
+
 def static_summary(step: StepInput) -> str:
-    """What lists show of the step."""
+    """What lists show of the step, as one line of plain text."""
     tools = ", ".join(action.tool for action in step.actions)
-    return (f"{tools} · {step.label}" if step.label else tools)[:200]
+    label = MARKUP.sub(r"\\\1", " ".join(step.label.split()))
+    return (f"{tools} · {label}" if label else tools)[:200]

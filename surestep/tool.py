@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from surestep.contract import Contract, Effect
 from surestep.contradictions import refuse_contradictions
-from surestep.errors import ContractError, InvalidArguments, UnknownTool, describe_validation
+from surestep.errors import ContractError, UnknownTool
 from surestep.evidence import Receipt, Verification
 from surestep.identity import (
     NAME_LIMIT,
-    STEP_INPUT_LIMIT,
     UNDO_SUFFIX,
     as_uuid,
-    canonical,
     check_name,
-    check_plain,
     input_hash,
     token,
 )
+from surestep.normal import loaded, normalised
+from surestep.places import patterns, places
+from surestep.sensitive import sensitive_fields
 from surestep.value import Value
 
 
@@ -72,12 +72,16 @@ class Fence(Value):
 
 
 class Action(Value):
-    """One intended side effect: a tool, normalised arguments and their hash."""
+    """One intended side effect: a tool, normalised arguments and their hash.
+
+    personal  where personal values stand in the arguments, as `customer/email`
+    """
 
     name: str
     tool: str
     arguments: dict[str, Any]
     input_hash: str
+    personal: tuple[str, ...] = ()
 
     def named(self, name: str) -> Self:
         """The same action under another name; names are unique within a step."""
@@ -121,6 +125,15 @@ class Tool:
         if recognise is not None and recognise not in arguments.model_fields:
             fields = ", ".join(arguments.model_fields)
             raise ContractError(f"tool {name!r}: recognise={recognise!r} is none of {fields}")
+        try:
+            self.sensitive = sensitive_fields(arguments)
+        except ContractError as error:
+            raise ContractError(f"tool {name!r}: {error}") from None
+        if recognise in self.sensitive:
+            raise ContractError(
+                f"tool {name!r}: recognise={recognise!r} is marked, and lists would show it: name "
+                "another argument, such as an id of your own, or none"
+            )
 
     def execute(self, function: F) -> F:
         """Perform the action once. Return Receipt or Accepted; raise NotSent, Refused, Ambiguous.
@@ -198,7 +211,11 @@ class Tool:
         """An action from a mapping or an instance of the argument model."""
         normal = self.normalise(arguments)
         return Action(
-            name=self.name, tool=self.name, arguments=normal, input_hash=input_hash(normal)
+            name=self.name,
+            tool=self.name,
+            arguments=normal,
+            input_hash=input_hash(normal),
+            personal=self.personal(normal),
         )
 
     def normalise(self, arguments: Any) -> dict[str, Any]:
@@ -206,46 +223,15 @@ class Tool:
 
         Raises InvalidArguments for what does not fit, has no JSON form, or would not come back.
         """
-        try:
-            return self._normalised(arguments)
-        except ValidationError as error:
-            raise InvalidArguments(f"tool {self.name!r}: {describe_validation(error)}") from None
-        except InvalidArguments as error:
-            raise InvalidArguments(f"tool {self.name!r}: {error}") from None
-        except RecursionError:
-            raise InvalidArguments(f"tool {self.name!r}: nested too deeply") from None
-        except ValueError as error:  # pydantic could not serialise, or JSON cannot hold it
-            raise InvalidArguments(f"tool {self.name!r}: not JSON: {error}") from None
-
-    def _normalised(self, arguments: Any) -> dict[str, Any]:
-        model = self.arguments.model_validate(arguments)
-        check_plain(model.model_dump(by_alias=True))
-        normal = model.model_dump(mode="json", by_alias=True)
-        back = self.load(normal)
-        if back != model:
-            fields = type(model).model_fields
-            lost = [name for name in fields if getattr(back, name) != getattr(model, name)]
-            raise InvalidArguments(
-                f"{', '.join(lost) or 'the arguments'} would not come back from the record as "
-                "given: the field is excluded, or is read under another alias than it is written"
-            )
-        size = len(canonical(normal).encode())
-        if size > STEP_INPUT_LIMIT:
-            raise InvalidArguments(
-                f"arguments of {size} bytes are over the limit of {STEP_INPUT_LIMIT}: pass a "
-                "reference to the content instead"
-            )
-        return normal
+        return normalised(self.name, self.arguments, self.sensitive, arguments)[1]
 
     def load(self, arguments: dict[str, Any]) -> Any:
         """The argument model from its recorded form. Raises InvalidArguments."""
-        try:
-            return self.arguments.model_validate_json(canonical(arguments))
-        except ValidationError as error:
-            why = describe_validation(error)
-            raise InvalidArguments(
-                f"the recorded arguments do not fit tool {self.name!r} as it is now: {why}"
-            ) from None
+        return loaded(self.name, self.arguments, self.sensitive, arguments)
+
+    def personal(self, arguments: dict[str, Any]) -> tuple[str, ...]:
+        """Where personal values stand in recorded arguments, as `customer/email`."""
+        return patterns(list(places(self.load(arguments)))) if self.sensitive else ()
 
     def recognised(self, arguments: dict[str, Any]) -> str:
         """The argument that a person recognises, bounded; empty if the tool names none."""

@@ -73,7 +73,7 @@ class Report(Value):
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        yield f"Agent run {self.run}, as recorded at {when(self.at)}:"
+        yield f"Agent run {' '.join(self.run.split())}, as recorded at {when(self.at)}:"
         if not self.deeds:
             yield "  Nothing is recorded."
         for standing, title in _ORDER.items():
@@ -84,7 +84,8 @@ class Report(Value):
         if self.anomalous:
             yield "A person must look into these:"
         for one in self.anomalous:
-            yield from (f"  {one.action_id}: {two.kind}, {two.why}" for two in one.anomalies)
+            for two in one.anomalies:
+                yield f"  {one.action_id}: {two.kind}, {' '.join(two.why.split())}"
         yield from (f"Note: {note}." for note in self.notes)
 
 

@@ -14,6 +14,7 @@ from surestep.cli.session import run
 from surestep.cli.start import read_arguments
 from surestep.settings import Settings
 from surestep.toolbox import find_tool
+from surestep.vault import folder
 
 if TYPE_CHECKING:
     from surestep.conformance import Report
@@ -119,9 +120,16 @@ async def _check(order: _Order, as_json: bool) -> Exit:
     from surestep.conformance import CannotCheck, check  # no other command needs an HTTP client
 
     tool = find_tool(order.tool, lambda: Settings.from_environment().tools)
+    secrets = Settings.from_environment().secrets
+    vault = folder(secrets) if secrets else None
     try:
         report = await check(
-            tool, order.arguments, sandbox=order.sandbox, say=page.aside, **order.options
+            tool,
+            order.arguments,
+            sandbox=order.sandbox,
+            say=page.aside,
+            vault=vault,
+            **order.options,
         )
     except CannotCheck as error:
         page.aside(f"error: {error}")

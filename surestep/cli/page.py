@@ -29,8 +29,11 @@ _asides = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def line(text: str = "", style: str = "") -> None:
-    """One line of the result, never wrapped: it can be copied, cut and searched."""
-    _results.print(Text(printable(text), style), soft_wrap=True)
+    """One line of the result, never wrapped: it can be copied, cut and searched.
+
+    It stays one: a line break in somebody else's words would forge the next.
+    """
+    _results.print(Text(printable(text).replace("\n", "\ufffd"), style), soft_wrap=True)
 
 
 def aside(text: str) -> None:

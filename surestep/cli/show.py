@@ -36,19 +36,22 @@ def show(
         str, typer.Argument(metavar="STEP", help="The step id; one of its actionIds will do.")
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Show personal arguments unmasked.")
+    ] = False,
 ) -> None:
     """Show what is known of a step: what is proven, forbidden, and can be decided, and when what
     happened.
 
     Without a worker it shows what the server alone knows.
     """
-    run(_show(step, as_json))
+    run(_show(step, as_json, reveal))
 
 
-async def _show(step_id: str, as_json: bool) -> Exit:
+async def _show(step_id: str, as_json: bool, reveal: bool) -> Exit:
     async with session() as surestep:
         step, _ = await resolve(surestep, step_id)
-        view = await look(surestep, step.id)
+        view = await look(surestep, step.id, reveal=reveal)
     if as_json:
         page.document(document.of_show(view))
         return Exit.DONE

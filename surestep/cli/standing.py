@@ -9,18 +9,23 @@ from surestep.consent import awaits_approval
 from surestep.evidence import State
 from surestep.narrative import forbidden, happened, next_by_itself, proven, when
 from surestep.record import Record
+from surestep.shown import shown
 
 ARGUMENTS_LIMIT: Final = 2000  # characters; what is longer is read in the Web UI
 
 
 def facts(record: Record) -> None:
-    """The facts, in the order in which a person needs them."""
+    """The facts, in the order in which a person needs them; personal values are masked."""
+    record = shown(record)
     page.labelled("action", record.action_id)
     page.labelled("state", record.state.value, style=page.style_of(record.state))
     if record.recognised:
         page.labelled("about", record.recognised)
     if awaits_approval(record):
         page.labelled("arguments", arguments(record))
+        if record.personal:
+            step = record.action_id.rpartition("/")[0]
+            page.labelled("masked", f"`python starter.py show {step} --reveal` shows all of it")
     page.labelled("happened", happened(record))
     waits = None if record.decision else decided(record)
     if waits:

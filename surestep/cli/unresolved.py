@@ -22,6 +22,7 @@ from surestep.handle import StepHandle
 from surestep.narrative import next_by_itself, when
 from surestep.outage import Outage
 from surestep.record import Record
+from surestep.shown import shown
 from surestep.summary import StepSummary
 
 ASKED_ABOUT = 50
@@ -184,7 +185,7 @@ async def _with_records(surestep: Surestep, found: list[StepSummary]) -> list[_Q
         if records is None:
             silent.add(queue)
             return replace(question, silent=True)
-        return replace(question, records=tuple(records))
+        return replace(question, records=tuple(map(shown, records)))
 
     questions = [_question(surestep, one) for one in found]
     asked = await asyncio.gather(*(ask(one) for one in questions[:ASKED_ABOUT]))

@@ -20,6 +20,7 @@ from surestep.identity import check_step_id, undo_id
 from surestep.outcome import StepOutcome, outcome_of
 from surestep.protocol import STEP_WORKFLOW, WATCH_WORKFLOW, StepInput
 from surestep.record import Record
+from surestep.shown import shown
 
 WATCHES: Final = 10
 """A reset step has several; the newest are enough."""
@@ -68,8 +69,13 @@ async def find(surestep: Surestep, step_id: str) -> WorkflowExecutionDescription
     return described if described.workflow_type == STEP_WORKFLOW else None
 
 
-async def look(surestep: Surestep, step_id: str, *, ask_worker: bool = True) -> View:
-    """Look at the step; a missing worker costs seconds, not the answer. Raises NoSuchStep."""
+async def look(
+    surestep: Surestep, step_id: str, *, ask_worker: bool = True, reveal: bool = False
+) -> View:
+    """Look at the step; a missing worker costs seconds, not the answer. Raises NoSuchStep.
+
+    reveal  personal values are not masked
+    """
     described = await find(surestep, check_step_id(step_id))
     if described is None:
         raise NoSuchStep(
@@ -95,6 +101,8 @@ async def look(surestep: Surestep, step_id: str, *, ask_worker: bool = True) -> 
         later, watched = await _watch(surestep, step_id)
         records = [later.get(record.name, record) for record in records]
         outcome = outcome and _with_later(outcome, later)
+    if not reveal:
+        records = [shown(record) for record in records]
     if records:
         outcome = _outcome(step_id, submitted, records)
     return View(

@@ -14,6 +14,7 @@ from surestep.narrative import decision_command, sentence
 from surestep.outcome import StepOutcome
 from surestep.record import Record
 from surestep.ruling import verdicts
+from surestep.shown import shown
 
 # Most steps are settled sooner, and then there is nothing to tell.
 SILENT: Final = timedelta(seconds=1)
@@ -51,7 +52,7 @@ def _say(step_id: str, records: list[Record]) -> None:
     now = datetime.now(UTC)
     if not records:
         page.aside(f"waiting: no worker has taken {step_id} up yet")
-    for record in records:
+    for record in map(shown, records):
         if record.closed:
             continue
         page.aside(f"waiting: {sentence(record, now)}")

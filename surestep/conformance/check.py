@@ -13,6 +13,7 @@ from surestep.conformance.report import Report
 from surestep.conformance.subject import Subject
 from surestep.errors import SurestepError
 from surestep.tool import Tool
+from surestep.vault import SecretSource
 
 PATIENCE: Final = timedelta(seconds=30)
 
@@ -32,6 +33,7 @@ async def check(
     patience: timedelta = PATIENCE,
     gap: timedelta = GAP,
     skip: Collection[Promise | str] = (),
+    vault: SecretSource | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Report:
     """Compare what the tool's contract promises with what its service does. Has real effects.
@@ -45,11 +47,12 @@ async def check(
     patience   how long to look beyond the promised lag
     gap        between the two sends whose content is compared
     skip       promises to leave out
+    vault      gives the secrets that the arguments name: `surestep.vault.folder(…)`, `given(…)`
     say        is told what is being done
     Raises NoSandbox, CannotCheck, InvalidArguments, ContractError.
     """
     course = Course(
-        Subject(tool, arguments, secrets.token_hex(4)),
+        Subject(tool, arguments, secrets.token_hex(4), vault),
         other=varied(tool, tool.normalise(arguments)) if other is None else other,
         refused=refused,
         variable=base_url_variable,

@@ -14,6 +14,7 @@ from surestep.errors import NotSent, summary
 from surestep.evidence import Receipt, Sending, Verification, unknown
 from surestep.identity import action_id, step_id, undo_id
 from surestep.tool import Call, Fence, Tool
+from surestep.vault import SecretSource, readied
 
 PREFIX: Final = "surestep-check"
 
@@ -30,8 +31,15 @@ class Seen:
 class Subject:
     """A tool with its arguments, and everything that this run did with them."""
 
-    def __init__(self, tool: Tool, arguments: Mapping[str, Any], run: str) -> None:
+    def __init__(
+        self,
+        tool: Tool,
+        arguments: Mapping[str, Any],
+        run: str,
+        vault: SecretSource | None = None,
+    ) -> None:
         self.tool = tool.check()
+        self._vault = vault
         self.arguments = tool.normalise(arguments)
         self.run = run
         self.effects = Effects()
@@ -138,7 +146,8 @@ class Subject:
         answer: object
         try:
             async with asyncio.timeout(timeout.total_seconds()):
-                answer = await function(self.tool.load(recorded), call)
+                ready = await readied(self.tool, recorded, self._vault)
+                answer = await function(ready.arguments, call)
         except TimeoutError:
             answer = TimeoutError()
         except Exception as error:

@@ -4,7 +4,7 @@ Nothing else of an answer gets into an error's words, because bodies repeat what
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -22,6 +22,10 @@ CODES: Final[tuple[Place, ...]] = (
 """Where services put a code that programs may rely on."""
 
 TEXT_LIMIT: Final = 120
+_OURS: Final = frozenset(
+    {"accept", "accept-encoding", "connection", "content-length", "content-type", "host"}
+    | {"traceparent", "user-agent"}
+)
 _CODE: Final = re.compile(r"[\w.:-]{1,64}")
 _TELLING: Final = re.compile(r"[\w+/=.-]{6,}")
 
@@ -77,11 +81,20 @@ def _repeats(shown: str, request: httpx.Request) -> bool:
     sent = "\n".join(
         [str(request.url), *request.headers.values(), request.content.decode(errors="replace")]
     )
+    if any(word in shown for word in _given(request)):
+        return True
     return any(
         part in sent
         for part in _TELLING.findall(shown)
         if any(char.isdigit() for char in part) or "@" in shown
     )
+
+
+def _given(request: httpx.Request) -> Iterator[str]:
+    """The words of headers that are the caller's: credentials, whatever they are made of."""
+    for name, value in request.headers.items():
+        if name not in _OURS:
+            yield from (word for word in value.split() if len(word) >= 8)
 
 
 def _phrase(status: int) -> str:

@@ -18,7 +18,7 @@ class _Arguments:
 
 
 ARGUMENTS: Final = _Arguments()
-"""As a body: the arguments, as they are recorded."""
+"""As a body: the arguments, as they are recorded. Secrets are left out: a template names them."""
 
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
@@ -132,7 +132,7 @@ class Request:
 
     def _document(self, values: Values) -> Any:
         if self.body is ARGUMENTS:
-            return dict(values.recorded)
+            return dict(values.content)
         if callable(self.body):
             return self.body(values.args, values.call)
         return template.document(self.body, values)

@@ -20,6 +20,7 @@ from surestep.http.proof import Track
 from surestep.http.request import Rendered
 from surestep.http.rules import Rule
 from surestep.http.transport import Outgoing, converse, parsed, raise_for, retry_after
+from surestep.mask import Mask
 
 ANSWER_LIMIT: Final = 4 * 1024 * 1024
 """Bytes of an answer that are read. A tool takes its receipt from an answer that the history could
@@ -92,6 +93,8 @@ class Service:
     rules        what this service means by a status or a code, before the general table
     codes        where the code stands in its error bodies
     headers      sent with every request, such as an API version; no secrets
+    traceparent  where there is a trace, say so in the header of that name; it differs in every
+                 attempt, so switch it off for a service that compares headers under one key
     """
 
     base: str | Source
@@ -99,6 +102,7 @@ class Service:
     rules: tuple[Rule, ...] = ()
     codes: tuple[Place, ...] = problem.CODES
     headers: Mapping[str, str] = field(default_factory=dict)
+    traceparent: bool = True
 
     def __post_init__(self) -> None:
         if isinstance(self.base, str) and "://" not in self.base:
@@ -137,9 +141,11 @@ class Service:
         general: Iterable[Rule],
     ) -> Reply:
         headers = {**self.headers, **request.headers, **given}
-        outgoing = Outgoing(request.method, url, headers, request.content)
+        outgoing = Outgoing(
+            request.method, url, headers, request.content, traceparent=self.traceparent
+        )
         response = await converse(outgoing, _left(until), track, ANSWER_LIMIT)
-        document = parsed(response)
+        document = _without_credentials(parsed(response), response, given)
         means, why = self._classified(response.status_code, document, general)
         words = problem.words(response, document, self.codes) + why
         return Reply(
@@ -188,6 +194,14 @@ class Service:
             return None
         query = f"?{found.query}" if found.query else ""
         return f"{found.path}{query}" if found.path.startswith("/") else None
+
+
+def _without_credentials(document: Any, response: httpx.Response, given: Mapping[str, str]) -> Any:
+    """The answer's document, the credentials masked that it repeats."""
+    words = [word for value in given.values() for word in value.split() if len(word) >= 8]
+    mask = Mask(words)
+    repeats = bool(words) and mask.finds(response.content.decode("utf-8", "replace"))
+    return mask.within(document) if repeats else document
 
 
 async def _resolved(source: Any, what: str, until: float) -> Any:

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from surestep.errors import ContractError
 from surestep.http.pointer import ABSENT, at
+from surestep.places import without_secrets
 from surestep.tool import Call
 
 KEY: Final = "call.key"
@@ -26,10 +27,15 @@ class Unfillable(ValueError):
 
 @dataclass(frozen=True)
 class Values:
-    """What a request is made from: the arguments as recorded, the call, the key as on the wire."""
+    """What a request is made from: the arguments as recorded, the call, the key as on the wire.
+
+    recorded  with the values of secrets in place of their names
+    content   without any secret: what a whole body is made of, the same in every attempt
+    """
 
     args: BaseModel
     recorded: Mapping[str, Any]
+    content: Mapping[str, Any]
     call: Call
     key: str
 
@@ -37,7 +43,7 @@ class Values:
     def of(cls, args: BaseModel, call: Call, form: Callable[[Call], str]) -> "Values":
         # Unset fields are those that a newer model added: what is sent must not change with it.
         recorded = args.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        return cls(args, recorded, call, form(call))
+        return cls(args, recorded, without_secrets(args, recorded), call, form(call))
 
     def get(self, name: str) -> Any:
         """The value of a placeholder. Raises Unfillable where there is none."""
@@ -119,7 +125,7 @@ def _segment(name: str, value: str) -> str:
     """Quoted, slashes too; what a server that unquotes first would read as a way up is refused."""
     parts = re.split(r"[/\\]", value)
     if value == "" or any(part in (".", "..") for part in parts):
-        raise Unfillable(f"{name}: {value[:40]!r} cannot stand in a path")
+        raise Unfillable(f"{name}: nothing, '.' or '..' cannot stand in a path")
     if any(ord(char) < 32 or ord(char) == 127 for char in value):
         raise Unfillable(f"{name}: a control character cannot stand in a path")
     return quote(value, safe="")

@@ -18,6 +18,7 @@ from surestep.evidence import Sending
 from surestep.http import problem
 from surestep.http.pointer import ABSENT
 from surestep.http.proof import BODY_DECIDES, Track, of_error, of_status
+from surestep.telemetry.spans import exchanging
 
 BODY_LIMIT: Final = 1024 * 1024
 """Bytes of an answer that `exchange` reads; the rest is left, and the answer counts as cut off."""
@@ -27,13 +28,17 @@ LONGEST_PAUSE: Final = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Outgoing:
-    """A request as it goes out; `url` is absolute, `headers` are all that the caller gives."""
+    """A request as it goes out; `url` is absolute, `headers` are all that the caller gives.
+
+    traceparent  say to which trace it belongs, where there is one
+    """
 
     method: str
     url: str
     headers: Mapping[str, str]
     content: bytes | None = None
     params: Mapping[str, str] | None = None
+    traceparent: bool = True
 
 
 async def exchange(
@@ -87,9 +92,19 @@ async def converse(
 
     The body of a plain refusal may be missing: the status alone proves it.
     """
+    with exchanging(outgoing.method, outgoing.url) as exchanged:
+        told = exchanged.headers if outgoing.traceparent else {}
+        response = await _conversed(outgoing, told, within, track, limit)
+        exchanged.status = response.status_code
+    return response
+
+
+async def _conversed(
+    outgoing: Outgoing, told: Mapping[str, str], within: timedelta, track: Track, limit: int
+) -> httpx.Response:
     response: httpx.Response | None = None
     try:
-        client, request = _built(outgoing, within, track)
+        client, request = _built(outgoing, told, within, track)
     except Exception as error:  # an address, a header; a proxy or certificate of the environment
         raise NotSent(f"the request cannot be built ({type(error).__name__})") from error
     track.begin()
@@ -112,7 +127,7 @@ async def converse(
 
 
 def _built(
-    outgoing: Outgoing, within: timedelta, track: Track
+    outgoing: Outgoing, told: Mapping[str, str], within: timedelta, track: Track
 ) -> tuple[httpx.AsyncClient, httpx.Request]:
     client = httpx.AsyncClient(
         timeout=within.total_seconds(),
@@ -133,6 +148,7 @@ def _built(
             "Accept-Encoding": "identity",  # what is not encoded cannot be corrupt or explode
             # A kept connection that the server closes makes an unsent request look ambiguous.
             "Connection": "close",
+            **told,
             **outgoing.headers,
         },
         extensions={"trace": track.trace},

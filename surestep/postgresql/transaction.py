@@ -17,6 +17,7 @@ from pydantic_core import to_jsonable_python
 from surestep.errors import Ambiguous, Refused, SurestepError
 from surestep.evidence import Receipt, Verification, confirmed, not_found, unknown
 from surestep.identity import input_hash
+from surestep.places import as_recorded
 from surestep.postgresql.database import (
     Connection,
     Database,
@@ -131,8 +132,9 @@ class Transaction:
         self, args: BaseModel, call: Call, begin: str
     ) -> AsyncIterator[tuple[Connection, dict[str, Any]]]:
         """A transaction that the server ends by itself at the attempt's deadline."""
-        # As recorded: a field that a later release adds with a default must not change the hash.
-        recorded = args.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        # As recorded: neither a field that a later release adds with a default nor another value
+        # of a secret may change the hash.
+        recorded = as_recorded(args)
         ours: dict[str, Any] = {
             "key": call.action_id,
             "tool": self._tool,
