@@ -15,6 +15,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from surestep.errors import NotSent
 from surestep.protocol import SENDING, SendReport
+from surestep.telemetry.meters import FENCES_REFUSED
 
 BEATS_PER_TIMEOUT = 3
 WITHOUT_TIMEOUT = timedelta(seconds=10)
@@ -36,11 +37,17 @@ async def leave_mark() -> None:
     try:
         await _handle().heartbeat(SENDING)
     except AsyncActivityCancelledError as error:
+        _count_refusal()
         raise NotSent("cancelled or paused before it was sent") from error
     except RPCError as error:
         if error.status in AWAY:
             raise NotSent("the server did not take the mark, so it was not sent") from error
+        _count_refusal()
         raise NotSent(f"the attempt was over before it was sent ({error.status.name})") from error
+
+
+def _count_refusal() -> None:
+    activity.metric_meter().create_counter(FENCES_REFUSED).add(1)
 
 
 async def is_wanted() -> bool:

@@ -7,23 +7,25 @@ line tool. Only where they name no cluster at all is the embedded server used.
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, quote_plus
 
-from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.client import Client, Interceptor
+from temporalio.converter import DataConverter
 from temporalio.envconfig import ClientConfig, ClientConnectConfig
-from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
+from temporalio.runtime import Runtime
 
 from surestep.embedded import EmbeddedServerError, embedded_server
+from surestep.encryption.converter import configured_converter
 from surestep.errors import CannotConnect
 from surestep.settings import Settings
+from surestep.telemetry.runtime import runtime, worker_runtime
+from surestep.telemetry.traces import tracing
 from surestep.visibility import WAITING
 
 CONNECTS_WITHIN: Final = timedelta(seconds=15)
@@ -47,13 +49,18 @@ class Connection:
 
 
 @asynccontextmanager
-async def connection(settings: Settings) -> AsyncIterator[Connection]:
-    """Connect with the pydantic data converter; an embedded server lasts at least until the exit.
+async def connection(settings: Settings, *, as_worker: bool = False) -> AsyncIterator[Connection]:
+    """Connect with the data converter that every process shares: pydantic's, encrypted by the key
+    ring where there is one. An embedded server lasts at least until the exit.
 
-    Raises `CannotConnect`.
+    as_worker  serve SURESTEP_METRICS, and let the SDK write to Python's log; whoever looks beside
+               a worker must not take its address
+
+    Raises `CannotConnect`, `KeyFileError`, `MetricsUnavailable` and `TracesUnavailable`.
     """
+    converter = configured_converter(settings)
     async with AsyncExitStack() as stack:
-        config, ui_url = _configured(), settings.ui
+        config, ui_url = configured(), settings.ui
         embedded = config is None
         if config is None:
             try:
@@ -62,7 +69,9 @@ async def connection(settings: Settings) -> AsyncIterator[Connection]:
                 raise CannotConnect(str(error)) from error
             config = ClientConnectConfig(target_host=server.address)
             ui_url = ui_url or server.ui_url
-        client = await _connect(config)
+        interceptors = await stack.enter_async_context(tracing(settings.traces))
+        served = worker_runtime(settings.metrics) if as_worker else runtime()
+        client = await _connect(config, converter, served, interceptors)
         yield Connection(client, ui_url, config["target_host"], client.namespace, embedded)
 
 
@@ -79,7 +88,11 @@ def waiting_url(ui_url: str, namespace: str) -> str:
     return f"{place}?query={quote_plus(WAITING, safe='=')}"
 
 
-def _configured() -> ClientConnectConfig | None:
+def configured() -> ClientConnectConfig | None:
+    """What Temporal's own configuration says; None: nothing, so the embedded server is meant.
+
+    Raises `CannotConnect`.
+    """
     try:
         config = ClientConfig.load_client_connect_config()
         profiles = ClientConfig.load().profiles
@@ -105,28 +118,24 @@ def _configured() -> ClientConnectConfig | None:
     return None
 
 
-async def _connect(config: ClientConnectConfig) -> Client:
+async def _connect(
+    config: ClientConnectConfig,
+    converter: DataConverter,
+    served: Runtime,
+    interceptors: Sequence[Interceptor],
+) -> Client:
     limit = CONNECTS_WITHIN.total_seconds()
     try:
         return await asyncio.wait_for(
-            Client.connect(**config, data_converter=pydantic_data_converter, runtime=_runtime()),
+            Client.connect(
+                **config, data_converter=converter, runtime=served, interceptors=interceptors
+            ),
             limit,
         )
     except TimeoutError as error:
         raise _cannot_connect(config, f"no answer within {limit:g} s") from error
     except (RuntimeError, ValueError) as error:
         raise _cannot_connect(config, _cause(str(error))) from error
-
-
-@cache
-def _runtime() -> Runtime:
-    """The SDK's own logs without a line for every repeated call of an outage.
-
-    Whoever waits through one says so, once: `surestep.outage`.
-    """
-    usual = TelemetryFilter(core_level="WARN", other_level="ERROR").formatted()
-    silent = LoggingConfig(filter=f"{usual},temporalio_client::retry=ERROR")
-    return Runtime(telemetry=TelemetryConfig(logging=silent))
 
 
 def _cannot_connect(config: ClientConnectConfig, cause: str) -> CannotConnect:

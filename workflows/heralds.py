@@ -9,7 +9,9 @@ from surestep.notification.told import Told
 from surestep.questions import NotifyOrder, Occasion
 from surestep.record import Record
 from surestep.ruling import verdicts
+from surestep.shown import shown
 from workflows import dispatch
+from workflows.chronicle import Chronicle
 
 
 class Heralds:
@@ -19,10 +21,12 @@ class Heralds:
         """`delivered` is called with what became of a message."""
         self._delivered = delivered
         self.enabled = False
+        self._chronicle = Chronicle()
         self._under_way: dict[NotifyOrder, asyncio.Task[None]] = {}
 
     def tell(self, record: Record, occasion: Occasion, step_id: str | None = None) -> None:
         """Send one message about an action; `step_id`: of another workflow than this one."""
+        record = shown(record)
         said = record.decision
         since = record.closed.at if record.closed else record.asked
         why = "; ".join(anomaly.why for anomaly in record.anomalies)
@@ -47,7 +51,9 @@ class Heralds:
             self._under_way[order] = asyncio.create_task(self._deliver(order))
 
     async def _deliver(self, order: NotifyOrder) -> None:
-        self._delivered(order, await dispatch.notify(order))
+        told = await dispatch.notify(order)
+        self._chronicle.delivered(order, told)
+        self._delivered(order, told)
 
     def take_back(self) -> Sequence[NotifyOrder]:
         """Stop, and return what has not been delivered: the run after this one goes on with it."""

@@ -16,6 +16,7 @@ from surestep.questions import NotifyOrder, Occasion
 from surestep.record import Record
 from workflows import dispatch
 from workflows.board import Board
+from workflows.chronicle import Chronicle
 from workflows.clock import Clock
 from workflows.heralds import Heralds
 from workflows.inbox import Unread, read_notice, read_watch, with_any_number_of_inputs
@@ -38,6 +39,7 @@ class LateWatch:
         self._clock = Clock()
         self._turn = asyncio.Lock()
         self._said = Said()
+        self._chronicle = Chronicle()
         self._heralds = Heralds(self._told)
         self._watch: WatchInput | None = None
         self._board: Board | None = None
@@ -49,6 +51,7 @@ class LateWatch:
     async def run(self, given: RawValue) -> list[Record]:
         watch = read_watch(given)
         self._watch, self._records = watch, list(watch.records)
+        self._chronicle.run = watch.run
         renewed = workflow.info().continued_run_id is not None
         self._acknowledged = renewed and watch.acknowledged
         self._board = Board(visible=watch.visible, run=watch.run, renewed=renewed)
@@ -110,6 +113,7 @@ class LateWatch:
     def _learn(self, position: int, evidence: Evidence) -> None:
         before = self._records[position]
         after = self._records[position] = before.with_evidence(evidence)
+        self._chronicle.learned(before, after, evidence)
         if len(after.anomalies) > len(before.anomalies):
             if not before.anomalies or self._acknowledged:
                 self._tell(after)
@@ -118,7 +122,6 @@ class LateWatch:
 
     def _tell(self, record: Record) -> None:
         if record.anomalies and self._watch:
-            workflow.logger.warning("%s: %s", record.action_id, record.anomalies[-1].why)
             self._heralds.tell(record, Occasion.ANOMALY, self._watch.step_id)
 
     def _told(self, order: NotifyOrder, told: Told) -> None:
@@ -167,6 +170,7 @@ class LateWatch:
 
     def _note(self, why: str) -> None:
         self._notes = [*self._notes, why][-NOTES_LIMIT:]
+        self._chronicle.refused()
         self._show()
 
     @workflow.query(name=RECORDS)

@@ -10,6 +10,7 @@ from surestep.protocol import EarlierStep, Plan, StepInput
 from surestep.record import Record
 from surestep.record import plan as planned
 from workflows.board import Board
+from workflows.chronicle import Chronicle
 from workflows.clock import Clock
 
 NOTES_LIMIT = 20  # refused messages that belong to no action
@@ -26,6 +27,7 @@ class Records:
         self._carried = False
         self._notes: list[str] = []
         self._board: Board | None = None
+        self._chronicle = Chronicle()
         self._earlier: ev.EarlierRun | None = None
         self._stop: ev.CancelRequested | None = None
 
@@ -65,6 +67,7 @@ class Records:
 
     def add(self, plan: Plan, ids: dict[str, str], run: str) -> None:
         """Records for planned actions."""
+        self._chronicle.run = run
         for one in plan.actions:
             fields = one.model_dump(exclude={"undo", "contract"})
             self._add(
@@ -96,6 +99,7 @@ class Records:
                     input_hash=record.input_hash,
                     subject=record.confirmation,
                     recognised=record.recognised,
+                    personal=record.personal,
                     begin_by=record.undo_until,
                     **dict(record.undo),
                 )
@@ -104,6 +108,7 @@ class Records:
 
     def _add(self, record: Record) -> None:
         self._by_name[record.name] = record
+        self._chronicle.planned(record)
         for known in (self._earlier, self._stop):
             if known:
                 self.learn(record.name, known)
@@ -111,6 +116,7 @@ class Records:
     def learn(self, name: str, evidence: Evidence) -> None:
         before = self._by_name[name]
         after = self._by_name[name] = before.with_evidence(evidence)
+        self._chronicle.learned(before, after, evidence)
         # A flood changes a number only. To show it each time would take a workflow task too long.
         if not after.refused_decisions > before.refused_decisions > REFUSALS_LIMIT:
             self.show()
@@ -141,5 +147,6 @@ class Records:
             self.learn(records[0].name, ev.Unreadable(at=self._clock.now(), why=why))
         else:
             self._notes = [*self._notes, why][-NOTES_LIMIT:]
+            self._chronicle.refused()
             self.show()
         return records[0].state.value if records else "planned"

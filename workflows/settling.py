@@ -69,11 +69,9 @@ class Settling:
                 await self._undisturbed(name, until, "waiting")
             case Ask(why=why):
                 self._records.learn(name, ev.Asked(at=now, why=why))
-                workflow.logger.warning("%s needs a human: %s", record.action_id, why)
                 self.heralds.tell(self._records[name], Occasion.QUESTION)
             case Escalate():
                 self._records.learn(name, ev.Escalated(at=now))
-                workflow.logger.warning("%s is overdue: nobody has answered", record.action_id)
                 self.heralds.tell(self._records[name], Occasion.OVERDUE)
             case Lapse():
                 self._records.learn(name, ev.Lapsed(at=now))
