@@ -8,14 +8,16 @@ import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from functools import partial
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
 from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.converter import DataConverter
 from temporalio.service import RPCError
 from temporalio.worker import Worker, WorkerDeploymentConfig
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+from temporalio.worker.workflow_sandbox import SandboxRestrictions
 
 from activities.attend import Attendant
 from activities.examine import Examiner
@@ -23,17 +25,24 @@ from activities.execute import Executor
 from activities.look import Observer
 from activities.notify import Notifier
 from activities.plan import Planner
+from activities.turnstile import Turnstile
 from surestep.authority import Authority
 from surestep.connection import connection
 from surestep.errors import SurestepError
+from surestep.health import answering, unheard
 from surestep.notification.channel import Channels
 from surestep.outage import Outage
 from surestep.protocol import TASK_QUEUE
+from surestep.runner import StepRunner, wants_contexts
 from surestep.settings import Settings
 from surestep.signature import load_private
+from surestep.telemetry.census import Census
+from surestep.telemetry.log import set_up
+from surestep.telemetry.orders import Orders
+from surestep.telemetry.runtime import worker_runtime
 from surestep.tool import Tools
 from surestep.toolbox import load_tools
-from surestep.turns import InTurns
+from surestep.vault import SecretSource, folder
 from workflows.agent_step import AgentStep
 from workflows.late_watch import LateWatch
 
@@ -44,10 +53,10 @@ LOOKS_FOR_AN_OUTAGE_EVERY = timedelta(seconds=10)
 logger = logging.getLogger("surestep.worker")
 
 
-def workflow_runner() -> SandboxedWorkflowRunner:
+def workflow_runner(converter: DataConverter = DataConverter.default) -> StepRunner:
     """The sandbox with our own modules passed through: they are loaded once, not once per run."""
     restrictions = SandboxRestrictions.default.with_passthrough_modules("surestep", "workflows")
-    return InTurns(restrictions=restrictions)
+    return StepRunner(restrictions=restrictions, contextual=wants_contexts(converter))
 
 
 def build_worker(
@@ -59,6 +68,8 @@ def build_worker(
     notifier: Notifier | None = None,
     authority: Authority | None = None,
     signing_key: Ed25519PrivateKey | None = None,
+    secrets: SecretSource | None = None,
+    turnstile: Turnstile | None = None,
     version: WorkerDeploymentVersion | None = None,
 ) -> Worker:
     """A worker that knows `tools`.
@@ -67,18 +78,20 @@ def build_worker(
     notifier   who tells people; None: nobody is told
     authority  who may decide; None: whoever can reach the cluster
     signing_key  with which the worker signs what it tells a step by a notice
+    turnstile  bounds the lookups that are under way at once
+    secrets    gives the secrets that arguments name: `surestep.vault.folder(…)`, `given(…)`
     version    of a deployment; it gets work once an operator has made it current
     """
-    observer = Observer(tools)
+    observer = Observer(tools, secrets, turnstile)
     notifier, examiner = notifier or Notifier(), Examiner(authority, client)
-    attendant = Attendant(client)
+    attendant = Attendant(client, tools)
     return Worker(
         client,
         task_queue=task_queue,
         workflows=WORKFLOWS,
         activities=[
             Planner(tools, client, notifies=notifier.tells, authority=authority).plan,
-            Executor(tools, signing_key).execute,
+            Executor(tools, signing_key, secrets).execute,
             observer.verify,
             observer.fence,
             notifier.notify,
@@ -87,7 +100,8 @@ def build_worker(
             attendant.enter,
             attendant.attend,
         ],
-        workflow_runner=workflow_runner(),
+        workflow_runner=workflow_runner(client.data_converter),
+        interceptors=[Orders()],
         graceful_shutdown_timeout=grace,
         deployment_config=_deployment(version) if version else None,
         # The SDK refuses to upload what is too large, and an update of over 2 MiB, which its own
@@ -118,6 +132,7 @@ def _version(settings: Settings) -> WorkerDeploymentVersion | None:
 async def serve() -> None:
     """Run until SIGTERM or SIGINT, then let every attempt in flight report."""
     settings = Settings.from_environment()
+    set_up(settings.log)
     tools = load_tools(settings.tools)
     channels = Channels.of(settings)
     authority = _authority(settings, tools)
@@ -125,7 +140,7 @@ async def serve() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with AsyncExitStack() as stack:
-        connected = await stack.enter_async_context(connection(settings))
+        connected = await stack.enter_async_context(connection(settings, as_worker=True))
         worker = build_worker(
             connected.client,
             tools,
@@ -134,11 +149,21 @@ async def serve() -> None:
             notifier=Notifier(channels, ui_url=connected.ui_url),
             authority=authority,
             signing_key=_signing_key(settings) if authority else None,
+            turnstile=Turnstile(settings.looks_at_once, settings.looks_per_second),
+            secrets=folder(settings.secrets) if settings.secrets else None,
             version=_version(settings),
         )
+        if settings.health:  # entered first: it answers until the last attempt has reported
+            why_not = partial(_why_not_ready, connected.client, settings.task_queue, stop)
+            await stack.enter_async_context(answering(settings.health, why_not))
         await stack.enter_async_context(worker)
         watching = asyncio.create_task(_tell_of_outages(connected.client))
         stack.callback(watching.cancel)
+        if settings.metrics:
+            census = Census(connected.client, worker_runtime(settings.metrics).metric_meter, tools)
+            counting = asyncio.create_task(census.keep(settings.build_id))
+            stack.callback(counting.cancel)
+            logger.info("metrics: http://%s/metrics", settings.metrics)
         names = ", ".join(tool.name for tool in tools)
         logger.info("serving %s on queue %s at %s", names, settings.task_queue, connected.address)
         logger.info("of questions are told: %s", ", ".join(channels.names) or "nobody")
@@ -155,6 +180,10 @@ async def serve() -> None:
             logger.info("Web UI: %s", connected.ui_url)
         await stop.wait()
         logger.info("stopping; attempts in flight have %s to report", settings.grace)
+
+
+async def _why_not_ready(client: Client, task_queue: str, stop: asyncio.Event) -> str | None:
+    return "it is stopping" if stop.is_set() else await unheard(client, task_queue)
 
 
 def _authority(settings: Settings, tools: Tools) -> Authority | None:
@@ -195,9 +224,6 @@ async def _tell_of_outages(client: Client) -> None:
 
 
 def main() -> int:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    # It logs every address, and a query can hold what must not be logged.
-    logging.getLogger("httpx").setLevel(logging.WARNING)
     try:
         asyncio.run(serve())
     except SurestepError as error:

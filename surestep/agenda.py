@@ -1,6 +1,7 @@
 """When to look, to fence, to ask and to watch. Pure; whether to do it is `surestep.policy`."""
 
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 from surestep.facts import Facts
 
@@ -22,7 +23,7 @@ def next_look(record: Facts) -> datetime | None:
         return record.hinted
     if looks.misses and not looks.failures:
         return looks.at + AGAIN
-    at = looks.at + backoff(looks.count, _look_cap(record, looks.at - first))
+    at = looks.at + backoff(looks.count, _look_cap(record, looks.at - first)) * _spread(record)
     conclusive = record.conclusive_from
     if conclusive and looks.started < conclusive:
         return max(looks.at, min(at, conclusive))
@@ -33,6 +34,18 @@ def _look_cap(record: Facts, age: timedelta) -> timedelta:
     """Pauses grow with the age of the doubt, so that months of looking keep a short history."""
     cap = POLL_CAP if record.accepted and not record.asked else LOOK_CAP
     return min(max(cap, age / 20), LONGEST_PAUSE)
+
+
+def _spread(record: Facts) -> float:
+    """What an outage has put into step looks apart again: up to a quarter longer, differently for
+    each action and each look, and the same whenever it is asked.
+
+    Only once a person is asked: before that somebody waits for the answer.
+    """
+    if not record.asked:
+        return 1.0
+    drawn = sha256(f"{record.action_id} {record.looks.count}".encode()).digest()[0]
+    return 1 + drawn / 1024
 
 
 def next_fence(record: Facts) -> datetime | None:

@@ -5,11 +5,17 @@ from datetime import timedelta
 from typing import Final
 
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus
-from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.common import (
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from surestep.attributes import of_a_start
 from surestep.errors import StepConflict
+from surestep.first_run import marking
 from surestep.handle import StepHandle
 from surestep.protocol import MEMO_HASH, STEP_WORKFLOW, EarlierStep, StepInput
 from surestep.submission import static_summary
@@ -30,6 +36,7 @@ class Entrance:
 
     def __init__(self, client: Client, task_queue: str) -> None:
         self._client = client
+        self._starting = marking(client)
         self._task_queue = task_queue
 
     async def enter(self, step_id: str, step: StepInput) -> None:
@@ -50,7 +57,23 @@ class Entrance:
             await self._attach(step_id, step)
 
     async def _start(self, step_id: str, step: StepInput, reuse: WorkflowIDReusePolicy) -> None:
-        await self._client.start_workflow(
+        first = reuse is WorkflowIDReusePolicy.REJECT_DUPLICATE
+        try:
+            await self._begin(step_id, step, reuse, of_a_start(step) if first else None)
+        except RPCError as error:
+            if not (first and error.status is RPCStatusCode.INVALID_ARGUMENT):
+                raise
+            # The search attributes may not be registered, which no action waits for.
+            await self._begin(step_id, step, reuse, None)
+
+    async def _begin(
+        self,
+        step_id: str,
+        step: StepInput,
+        reuse: WorkflowIDReusePolicy,
+        attributes: TypedSearchAttributes | None,
+    ) -> None:
+        await self._starting.start_workflow(
             STEP_WORKFLOW,
             step,
             id=step_id,
@@ -58,7 +81,9 @@ class Entrance:
             id_reuse_policy=reuse,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             memo={MEMO_HASH: step.hash},
+            search_attributes=attributes,
             static_summary=static_summary(step),
+            request_eager_start=True,  # a worker on the same connection begins at once
         )
 
     async def _attach(self, step_id: str, step: StepInput) -> None:

@@ -1,6 +1,5 @@
 """What operators see of a step without opening it: search attributes and current details."""
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -8,21 +7,15 @@ from typing import Any
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
 
-from surestep import visibility
+from surestep import attributes
 from surestep.details import details
+from surestep.evidence import State
 from surestep.outcome import worst_state
+from surestep.protocol import FIRST_RUN
 from surestep.record import Record
+from surestep.shown import mask_of
 
-_STATE = SearchAttributeKey.for_keyword(visibility.STATE)
-_TOOL = SearchAttributeKey.for_keyword_list(visibility.TOOL)
-_NEEDS_HUMAN = SearchAttributeKey.for_bool(visibility.NEEDS_HUMAN)
-_UNKNOWN_SINCE = SearchAttributeKey.for_datetime(visibility.UNKNOWN_SINCE)
-_RUN = SearchAttributeKey.for_keyword(visibility.RUN)
-_ANOMALY = SearchAttributeKey.for_keyword_list(visibility.ANOMALY)
-
-ATTRIBUTE_LIMIT = 1800  # bytes, with room for how they are written
 UNKNOWN = object()
-ATTRIBUTES = [key.name for key in (_STATE, _TOOL, _NEEDS_HUMAN, _UNKNOWN_SINCE, _RUN, _ANOMALY)]
 
 
 class Board:
@@ -35,8 +28,15 @@ class Board:
         """
         self.visible = visible
         self._run = run
-        unknown = renewed or len(workflow.info().typed_search_attributes) > 0
-        self._shown: dict[str, Any] = dict.fromkeys(ATTRIBUTES, UNKNOWN) if unknown else {}
+        self._shown: dict[str, Any] = {}
+        given = workflow.info().typed_search_attributes
+        first = FIRST_RUN in workflow.info().headers and not renewed
+        if first:  # they came with the start, and are as they are
+            found = {key.name: given.get(key) for key in attributes.KEYS}
+            self._shown = {name: value for name, value in found.items() if value is not None}
+        elif renewed or len(given) > 0:
+            self._shown = dict.fromkeys((key.name for key in attributes.KEYS), UNKNOWN)
+        self._waits_for_news = first and bool(self._shown)
 
     def show(self, records: Sequence[Record], notes: Sequence[str], now: datetime) -> None:
         """Bring list and details up to date. Without registered attributes, only the details."""
@@ -46,16 +46,19 @@ class Board:
             return
         asked = [one.asked for one in records if one.asked and one.closed is None]
         anomalies = sorted({anomaly.kind.value for one in records for anomaly in one.anomalies})
-        self._upsert(
-            {
-                _STATE: worst_state(list(records)).value,
-                _TOOL: _within_limit(sorted({one.tool for one in records})),
-                _NEEDS_HUMAN: bool(asked or anomalies),
-                _UNKNOWN_SINCE: min(asked, default=None),
-                _RUN: _cut(self._run) or None,
-                _ANOMALY: anomalies or None,
-            }
-        )
+        state = worst_state(list(records))
+        wanted: dict[SearchAttributeKey[Any], str | list[str] | bool | datetime | None] = {
+            attributes.STATE: state.value,
+            attributes.TOOL: attributes.tool_names(one.tool for one in records),
+            attributes.NEEDS_HUMAN: bool(asked or anomalies),
+            attributes.UNKNOWN_SINCE: min(asked, default=None),
+            attributes.RUN: attributes.run_name(mask_of(records).text(self._run)) or None,
+            attributes.ANOMALY: anomalies or None,
+        }
+        self._waits_for_news = self._waits_for_news and all(map(_as_it_should, records))
+        if self._waits_for_news and state is not State.CONFIRMED:
+            del wanted[attributes.STATE]
+        self._upsert(wanted)
 
     def _upsert(
         self, wanted: dict[SearchAttributeKey[Any], str | list[str] | bool | datetime | None]
@@ -69,20 +72,12 @@ class Board:
             workflow.upsert_search_attributes(updates)
 
 
-def _cut(text: str) -> str:
-    """As much as fits: the server terminates a workflow whose attribute is over 2048 bytes of JSON,
-    in which one character can be twelve."""
-    while len(json.dumps(text)) > ATTRIBUTE_LIMIT:
-        text = text[:-1]
-    return text
+def _as_it_should(record: Record) -> bool:
+    """Nothing has happened but a first attempt, or its success: a state that is over at once.
 
-
-def _within_limit(names: list[str]) -> list[str]:
-    """As many names as fit; they are ASCII."""
-    kept, room = [], ATTRIBUTE_LIMIT
-    for name in names:
-        room -= len(name) + 4
-        if room < 0:
-            break
-        kept.append(name)
-    return kept
+    It is not worth a write of its own: until the first news a started step is `unsettled`.
+    """
+    untroubled = record.doubt is None and not record.setbacks and record.attempts <= 1
+    untouched = not (record.asked or record.stop or record.inherited or record.approval)
+    going = record.state in (State.PLANNED, State.SENT, State.CONFIRMED)
+    return going and untroubled and untouched and not record.anomalies

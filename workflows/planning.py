@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-from surestep.protocol import ActionInput, EarlierStep, Plan, PlanOrder, Undoes
+from surestep.protocol import FIRST_RUN, ActionInput, EarlierStep, Plan, PlanOrder, Undoes
 from workflows import dispatch
 from workflows.clock import Clock
 
@@ -40,6 +40,7 @@ class Planning:
             carried=carried,
             earlier=earlier,
             undoes=undoes,
+            first=FIRST_RUN in info.headers,
             again=again,
         )
         try:

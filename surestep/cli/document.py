@@ -15,7 +15,7 @@ SHAPE: Final = """\
 With --json, stdout is one object (stdout is empty after an error):
   step_id, run, label, url
   state      planned sent accepted confirmed rejected not_found unknown
-             compensated; or unsettled, where no worker has said yet
+             compensated; or unsettled, where there is no news yet
   advice     done, fix_and_resubmit, wait or stop
   for_model  what may be put into a model's context; null: nothing yet
   actions    a list, in the order of the step, of
