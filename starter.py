@@ -10,9 +10,13 @@ import typer
 from surestep.cli import (
     anomalies,
     check,
+    codec,
     decide,
     demo,
+    doctor,
+    encryption_keys,
     keys,
+    page,
     report,
     setup,
     show,
@@ -44,7 +48,10 @@ app.command("anomalies", epilog=anomalies.EPILOG)(anomalies.anomalies)
 app.command("report", epilog=report.EPILOG)(report.report)
 app.command("check", epilog=check.EPILOG)(check.check_tool)
 app.add_typer(keys.app, name="keys")
+app.add_typer(encryption_keys.app, name="encryption-keys")
+app.command("codec", epilog=codec.EPILOG)(codec.codec)
 app.command("setup", epilog=setup.EPILOG)(setup.setup)
+app.command("doctor", epilog=doctor.EPILOG)(doctor.doctor)
 app.command("demo", epilog=demo.EPILOG)(demo.demo)
 
 
@@ -56,7 +63,8 @@ def main() -> int:
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except Exception:
-        traceback.print_exc()
+        # An exception can quote a service; what steers a terminal goes no further.
+        sys.stderr.write(page.printable(traceback.format_exc()))
         code = 1
     for stream in (sys.stdout, sys.stderr):
         with suppress(BrokenPipeError):  # whoever reads, as `head` does, has read enough

@@ -4,7 +4,9 @@ from typing import Annotated
 
 import typer
 
+from surestep.cli import page
 from surestep.cli.exits import Exit, epilog
+from surestep.settings import Settings, SettingsError
 
 EPILOG = epilog(Exit.DONE)
 
@@ -20,4 +22,9 @@ def demo(
     """Play ways to lose an answer against a real server, and count the effects."""
     from surestep.demo import main  # nothing else needs the demo's world
 
+    try:
+        Settings.from_environment()
+    except SettingsError as error:
+        page.aside(f"error: {error}")
+        raise typer.Exit(Exit.INVALID) from None
     raise typer.Exit(main(keep=keep, as_json=as_json))

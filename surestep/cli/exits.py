@@ -27,13 +27,14 @@ class Exit(IntEnum):
     BROKEN = 13
     NOT_CHECKED = 14
     LEFT_UNKNOWN = 15
+    UNSOUND = 16
     INTERRUPTED = 130
 
 
 MEANINGS: Final[dict[Exit, str]] = {
     Exit.DONE: (
         "done; start: every action is confirmed; decide: the decision was taken; "
-        "check: no promise is broken"
+        "check: no promise is broken; doctor: there is no problem"
     ),
     Exit.FAULT: "a fault, with its traceback; demo: a row of the table is wrong",
     Exit.INVALID: "an argument, an option or a setting is wrong; nothing was sent",
@@ -55,6 +56,7 @@ MEANINGS: Final[dict[Exit, str]] = {
     Exit.BROKEN: "check: a promise of the contract is broken",
     Exit.NOT_CHECKED: "check: the sandbox could not be used, so nothing can be said",
     Exit.LEFT_UNKNOWN: "a person said that nobody will know whether it happened; do not repeat it",
+    Exit.UNSOUND: "doctor: there is a problem, which must be put right",
     Exit.INTERRUPTED: (
         "interrupted; start: the step goes on; check: what it may have left behind is on stderr"
     ),

@@ -5,6 +5,7 @@ from temporalio.service import RPCError, RPCStatusCode
 import surestep
 from surestep.cli.exits import Exit
 from surestep.handle import StepPending
+from surestep.registration import no_namespace
 from surestep.visibility import SEARCH_ATTRIBUTES
 
 _EXITS: tuple[tuple[type[surestep.SurestepError], Exit], ...] = (
@@ -41,11 +42,6 @@ def explain(error: BaseException) -> tuple[Exit, str] | None:
     if isinstance(error, surestep.SurestepError):
         return Exit.INVALID, str(error)
     return _explain_call(error) if isinstance(error, RPCError) else None
-
-
-def no_namespace(error: RPCError) -> bool:
-    """Whether the call failed because the whole namespace is missing."""
-    return error.status is RPCStatusCode.NOT_FOUND and error.message.startswith("Namespace")
 
 
 def no_execution(error: RPCError) -> bool:

@@ -27,12 +27,17 @@ async def session() -> AsyncIterator[Surestep]:
         yield Surestep(connected.client, task_queue=settings.task_queue, ui_url=connected.ui_url)
 
 
-def run(command: Coroutine[Any, Any, Exit], *, interrupted: str = STEP_GOES_ON) -> NoReturn:
+def run(
+    command: Coroutine[Any, Any, Exit], *, interrupted: str = STEP_GOES_ON, checked: bool = True
+) -> NoReturn:
     """Run a command to its end. A fault of our own is not caught: its traceback is wanted.
 
-    `interrupted`: what Ctrl-C leaves behind, in words.
+    interrupted  what Ctrl-C leaves behind, in words
+    checked      a wrong setting ends the command before it begins, also one that it does not need
     """
     try:
+        if checked:
+            Settings.from_environment()
         code = asyncio.run(command)
     except KeyboardInterrupt:
         page.aside(f"interrupted; {interrupted}")
@@ -44,4 +49,6 @@ def run(command: Coroutine[Any, Any, Exit], *, interrupted: str = STEP_GOES_ON) 
         code, sentence = explained
         for number, part in enumerate(sentence.splitlines()):
             page.aside(part if number else f"error: {part}")
+    finally:
+        command.close()
     raise typer.Exit(code)

@@ -34,6 +34,7 @@ CREATE TABLE IF NOT EXISTS keys (
     service TEXT, key TEXT, sha256 TEXT NOT NULL, tick REAL NOT NULL, answer TEXT NOT NULL,
     PRIMARY KEY (service, key));
 CREATE TABLE IF NOT EXISTS fences (service TEXT, key TEXT, PRIMARY KEY (service, key));
+CREATE INDEX IF NOT EXISTS effects_by_key ON effects (key);
 """
 
 MEANT: Final = """(:key IS NULL OR key = :key OR (substr(:key, -1) = '*'

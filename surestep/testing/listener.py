@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from ipaddress import ip_address
 from typing import Final
 
 import h11
@@ -19,11 +20,12 @@ Respond = Callable[[Connection, Request], Awaitable[None]]
 class Listener:
     """Accepts connections on one port and gives each request to `respond`, in order per socket.
 
-    `port` 0 takes a free one, known once the listener was opened.
+    `port` 0 takes a free one, known once the listener was opened. `host` is an IPv4 address.
     """
 
-    def __init__(self, port: int, respond: Respond) -> None:
+    def __init__(self, port: int, respond: Respond, host: str = HOST) -> None:
         self.port = port
+        self._host = host
         self._respond = respond
         self._socket: socket.socket | None = None
         self._server: asyncio.Server | None = None
@@ -32,12 +34,13 @@ class Listener:
 
     @property
     def url(self) -> str:
-        return f"http://{HOST}:{self.port}"
+        """Where this machine reaches it, also if it listens on all addresses."""
+        return f"http://{HOST if ip_address(self._host).is_unspecified else self._host}:{self.port}"
 
     async def open(self) -> None:
         """Begins to accept; does nothing where it already does. OSError: the port is taken."""
         if self._socket is None:
-            self._socket = _bound(self.port)
+            self._socket = _bound(self._host, self.port)
             self.port = self._socket.getsockname()[1]
         if self._server is None:
             self._server = await asyncio.start_server(self._accepted, sock=self._socket)
@@ -52,7 +55,7 @@ class Listener:
         self._server.close()
         self._server = None
         # Bound but not listening refuses connections, and keeps the port out of others' hands.
-        self._socket = _bound(self.port)
+        self._socket = _bound(self._host, self.port)
         idle = [connection for connection in self._connections if connection.idle]
         for connection in self._connections:
             connection.last_answer = True
@@ -88,12 +91,12 @@ class Listener:
             connection.close()
 
 
-def _bound(port: int) -> socket.socket:
+def _bound(host: str, port: int) -> socket.socket:
     # asyncio sets TCP_NODELAY only where the protocol is named; without, an answer takes 40 ms.
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        sock.bind((HOST, port))
+        sock.bind((host, port))
     except OSError:
         sock.close()
         raise

@@ -12,7 +12,7 @@ from surestep.testing.billing import Billing
 from surestep.testing.clock import Clock
 from surestep.testing.control import Control, ControlDoor
 from surestep.testing.ledger import EffectRow, Ledger, RequestRow
-from surestep.testing.listener import Listener
+from surestep.testing.listener import HOST, Listener
 from surestep.testing.script import Script
 from surestep.testing.service import READY_MADE, Service
 from surestep.testing.wire import Connection, Request
@@ -21,12 +21,14 @@ from surestep.testing.wire import Connection, Request
 class World(Control):
     """A running world in this process and on its event loop; made by `start`."""
 
-    def __init__(self, folder: Path, services: Iterable[Service], port: int, clock: Clock) -> None:
+    def __init__(
+        self, folder: Path, services: Iterable[Service], host: str, port: int, clock: Clock
+    ) -> None:
         self._script = Script()
         self._ledger = Ledger(folder, clock)
         self._billing = Billing(self._ledger, self._script, services, clock)
         # The judge has a port of its own, to stay within reach during an outage.
-        self._front = Listener(port, self._respond)
+        self._front = Listener(port, self._respond, host)
         self._back = Listener(0, self._respond)
         self._door = ControlDoor(self, self._back)
 
@@ -37,19 +39,21 @@ class World(Control):
         *,
         folder: Path,
         services: Iterable[Service] = READY_MADE.values(),
+        host: str = HOST,
         port: int = 0,
         clock: Clock | None = None,
     ) -> AsyncIterator["World"]:
         """A world whose ledger is in `folder`, which is made where it is missing.
 
-        A ledger that is already there goes on. `port` 0 takes a free one. `clock` is for those who
+        A ledger that is already there goes on. `host` is the address at which the services listen;
+        the control port stays on this machine. `port` 0 takes a free one. `clock` is for those who
         skip time. Raises OSError where the port is taken and ValueError for two services of one
         name.
         """
         known = list(services)
         if len({service.name for service in known}) < len(known):
             raise ValueError("two services have the same name")
-        world = cls(folder, known, port, clock or Clock())
+        world = cls(folder, known, host, port, clock or Clock())
         try:
             await world._back.open()
             await world._front.open()

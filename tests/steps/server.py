@@ -45,6 +45,11 @@ class Server:
 
         await eventually(is_up, within=30)
 
+    def freeze(self) -> None:
+        """It keeps its connections and answers nothing, until it is ended."""
+        assert self._running
+        self._running.send_signal(signal.SIGSTOP)
+
     async def end(self, how: signal.Signals = signal.SIGKILL) -> None:
         """By SIGTERM it closes its connections and its file; by SIGKILL nothing is closed."""
         if self._running:
