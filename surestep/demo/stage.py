@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
@@ -36,12 +37,16 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Stage:
-    """Everything is up: Temporal, the service with its ledger, and a worker process."""
+    """Everything is up: Temporal, the service with its ledger, and a worker process.
+
+    With a key, the scripted human signs what it decides.
+    """
 
     surestep: Surestep
     world: RemoteWorld
     server: EmbeddedServer
     worker: asyncio.subprocess.Process
+    signing_key: Ed25519PrivateKey | None = None
 
     @property
     def reach(self) -> str:
