@@ -21,7 +21,14 @@ SQLITE: Final = {
     "synchronous": "FULL",
 }
 
+HOST: Final = "surestep.invalid"
+"""The only name under which the server's HTTP API is served; it cannot be closed.
+
+A web page can post to a port of its reader's machine, but not by this name, which no host may have.
+"""
+
 DYNAMIC_CONFIGURATION: Final = {
+    "frontend.httpAllowedHosts": f'["{HOST}"]',
     # With the default of 20 polls a second, every hop of a busy server waits for up to 50 ms.
     "history.transferProcessorMaxPollRPS": 5000,
     "history.timerProcessorMaxPollRPS": 5000,
@@ -69,7 +76,7 @@ def answers(http_port: int) -> bool:
     """
     connection = http.client.HTTPConnection(IP, http_port, timeout=1)
     try:
-        connection.request("GET", "/api/v1/namespaces/default")
+        connection.request("GET", "/api/v1/namespaces/default", headers={"Host": HOST})
         return connection.getresponse().status == 200
     except (OSError, http.client.HTTPException):
         return False

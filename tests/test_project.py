@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "requirements.lock"
@@ -108,7 +109,7 @@ def test_the_lock_satisfies_every_requirement() -> None:
     unmet = [
         requirement
         for requirement in map(Requirement, wanted)
-        if not requirement.specifier.contains(pins.get(requirement.name, "0"))
+        if not requirement.specifier.contains(pins.get(canonicalize_name(requirement.name), "0"))
     ]
     assert unmet == [], "run `make lock`"
 

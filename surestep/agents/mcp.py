@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from surestep.agents.agent_tools import AgentTools
 from surestep.agents.mcp_server import HEADER_RUN, META_RUN, mcp_server
@@ -18,6 +18,8 @@ from surestep.errors import SurestepError, UnknownTool
 from surestep.settings import Settings
 from surestep.tool import Tools
 from surestep.toolbox import load_tools
+
+LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,6 +68,16 @@ def _place(text: str) -> tuple[str, int]:
     return host or "127.0.0.1", int(port)
 
 
+def _warning(host: str, port: int) -> str | None:
+    """The SDK checks Host and Origin on this machine only, and nobody asks who a client is."""
+    if host in LOOPBACK:
+        return None
+    return (
+        f"whoever reaches {host}:{port} can call these tools, in any run: let nobody reach it but "
+        "a proxy that asks who they are"
+    )
+
+
 async def _serve(
     tools: Tools, run: str | None, within: timedelta, http: tuple[str, int] | None
 ) -> None:
@@ -86,6 +98,9 @@ async def _over_stdio(server: Any) -> None:
 async def _over_http(server: Any, host: str, port: int) -> None:
     import uvicorn
 
+    warning = _warning(host, port)
+    if warning:
+        print(warning, file=sys.stderr)
     app = server.streamable_http_app(host=host)
     await uvicorn.Server(uvicorn.Config(app, host=host, port=port)).serve()
 
