@@ -1,12 +1,10 @@
 """`plan`: validate, normalise, snapshot the contract, find out whether this run is the first."""
 
 import asyncio
-import time
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from temporalio import activity
-from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.client import (
     Client,
     WorkflowExecution,
@@ -41,17 +39,11 @@ from surestep.protocol import (
     StepInput,
     Undoes,
 )
-from surestep.registration import type_name
+from surestep.registered import Registration
 from surestep.submission import refuse_in_names
 from surestep.tool import Tool, Tools
-from surestep.visibility import SEARCH_ATTRIBUTES
 
 REASON_LIMIT = 1500  # characters
-
-# The time-skipping test server cannot say, and some clusters do not let everybody ask.
-NOT_TO_BE_ASKED = (RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.PERMISSION_DENIED)
-
-ASKED_AGAIN = timedelta(minutes=1)
 
 
 class Planner:
@@ -69,8 +61,7 @@ class Planner:
         self._client = client
         self._authority = authority
         self._notifies = notifies
-        self._visible = False
-        self._asked = -ASKED_AGAIN.total_seconds()
+        self._registration = Registration(client)
 
     @activity.defn(name=PLAN)
     async def plan(self, order: PlanOrder) -> Plan:
@@ -240,26 +231,15 @@ class Planner:
     async def _registered(self) -> bool:
         """Whether the search attributes exist, and of their types.
 
-        One that does not would block a step for ever. They can be removed under a running worker.
+        One that does not would block a step for ever.
         """
-        fresh = time.monotonic() < self._asked + ASKED_AGAIN.total_seconds()
-        if not (self._visible and fresh):
-            request = ListSearchAttributesRequest(namespace=self._client.namespace)
-            try:
-                answer = await self._client.operator_service.list_search_attributes(request)
-            except RPCError as error:
-                if error.status in NOT_TO_BE_ASKED:
-                    return False
-                raise
-            there = {name: type_name(kind) for name, kind in answer.custom_attributes.items()}
-            self._visible = SEARCH_ATTRIBUTES.items() <= there.items()
-            self._asked = time.monotonic()
-            if not self._visible:
-                activity.logger.warning(
-                    "the search attributes are not registered, or not as they must be, so steps "
-                    "cannot be listed by state: run `python starter.py setup`"
-                )
-        return self._visible
+        complete = await self._registration.is_complete()
+        if not complete:
+            activity.logger.warning(
+                "the search attributes are not registered, or not as they must be, so steps "
+                "cannot be listed by state: run `python starter.py setup`"
+            )
+        return complete
 
 
 def _unusable(error: SurestepError) -> ApplicationError:

@@ -18,6 +18,7 @@ from surestep.errors import StepConflict
 from surestep.first_run import marking
 from surestep.handle import StepHandle
 from surestep.protocol import MEMO_HASH, STEP_WORKFLOW, EarlierStep, StepInput
+from surestep.registered import registration
 from surestep.submission import static_summary
 
 CLOSED_WITHOUT_OUTCOME: Final = (
@@ -58,13 +59,21 @@ class Entrance:
 
     async def _start(self, step_id: str, step: StepInput, reuse: WorkflowIDReusePolicy) -> None:
         first = reuse is WorkflowIDReusePolicy.REJECT_DUPLICATE
+        shown = of_a_start(step) if first and await self._can_be_shown() else None
         try:
-            await self._begin(step_id, step, reuse, of_a_start(step) if first else None)
+            await self._begin(step_id, step, reuse, shown)
         except RPCError as error:
-            if not (first and error.status is RPCStatusCode.INVALID_ARGUMENT):
+            if shown is None or error.status is not RPCStatusCode.INVALID_ARGUMENT:
                 raise
-            # The search attributes may not be registered, which no action waits for.
+            # A search attribute may have been removed meanwhile, which no action waits for.
             await self._begin(step_id, step, reuse, None)
+
+    async def _can_be_shown(self) -> bool:
+        """Whether a start may bring search attributes; it must not fail for them."""
+        try:
+            return await registration(self._client).is_complete()
+        except RPCError:  # the start itself says better what is wrong
+            return False
 
     async def _begin(
         self,

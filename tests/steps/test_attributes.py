@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 from temporalio.api.operatorservice.v1 import RemoveSearchAttributesRequest
 
-import activities.plan
-from surestep import State, Surestep
+from surestep import State, Surestep, registered
 from surestep.tool import Tools
 from surestep.visibility import NEEDS_HUMAN, RUN, SEARCH_ATTRIBUTES, STATE
 from tests.saying import say
@@ -61,7 +60,7 @@ async def test_without_search_attributes_steps_work_and_only_the_list_is_missing
 async def test_an_attribute_removed_under_open_steps_holds_up_only_those_until_it_is_back(
     client, world, step_id, monkeypatch
 ):
-    monkeypatch.setattr(activities.plan, "ASKED_AGAIN", timedelta(0))
+    monkeypatch.setattr(registered, "ASKED_AGAIN", timedelta(0))
     await world.fault(f"{step_id}/open/*", write=["reply_lost"])
     own = await new_namespace(client, namespace_of(step_id), **SEARCH_ATTRIBUTES)
     async with build_worker(
