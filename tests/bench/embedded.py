@@ -12,13 +12,13 @@ from surestep.testing.remote import RemoteWorld
 
 from .floor import on_the_floor
 from .load import Slice, loaded
-from .rows import CHARGE, ROWS, park
+from .rows import BY_NAME, CHARGE, park
 from .servers import DEFAULT_FILE, DEFAULT_MEMORY, OURS, running
 from .size import Size
 from .spread import Spread, ratios
 from .stage import Stage, stage
 
-KEYED = ROWS[2]
+KEYED = BY_NAME["keyed"]
 KINDS = (OURS, DEFAULT_FILE, DEFAULT_MEMORY)
 PLAIN = "plain workflow"
 WORK = (PLAIN, KEYED.name)

@@ -16,14 +16,14 @@ from surestep.testing.remote import RemoteWorld
 from .histories import history
 from .load import Slice, loaded
 from .meter import Meter
-from .rows import ROWS, park, wide
+from .rows import BY_NAME, park, wide
 from .servers import Server, running
 from .size import Size
 from .spread import Spread, ratios
 from .stage import Stage, stage
 
 FLIGHT = 16
-KEYED = ROWS[2]
+KEYED = BY_NAME["keyed"]
 log = logging.getLogger("bench")
 
 

@@ -114,7 +114,8 @@ ROWS: tuple[Row, ...] = (
     Settle("settle after a lost reply", 22, "lossy"),
     Decide("decision by update", 35),
 )
-FLOOR, TUNED, KEYED, PARALLEL = (ROWS[number].name for number in (1, 2, 3, 5))
+BY_NAME = {row.name: row for row in ROWS}
+FLOOR, TUNED, KEYED, PARALLEL = "floor", "floor, tuned", "keyed", "parallel step of ten"
 
 
 async def park(stage: Stage, ids: Sequence[str]) -> int:

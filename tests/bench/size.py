@@ -72,7 +72,7 @@ TINY: Final = Size(
 )
 SMALL: Final = Size(
     name="small",
-    patience=85.0,
+    patience=65.0,
     rounds=1,
     pairs=4,
     slice=1.0,
