@@ -34,6 +34,7 @@ async def parked(size: Size, folder: Path) -> dict[str, Any]:
             before = _memory(made)
             count, parking = await _park(made, size)
             waiting = _memory(made)
+            await asyncio.sleep(size.quiet)  # the server tidies up for some seconds
             idle = await _idle(made, size.quiet)
             asked = await _unresolved(made, count)
             first = made.surestep.handle("parked/0")
