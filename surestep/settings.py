@@ -45,6 +45,12 @@ class Setting:
     description: str
 
 
+OUR_KEYS: Final = (
+    "encryption_keys", "signing_key", "decision_keys", "notify_secret", "codec_readers",
+)  # fmt: skip
+"""Files that no tool may be handed."""
+
+
 class Settings(BaseModel):
     """The settings of one process, frozen; tests may construct it with typed values.
 
@@ -213,6 +219,8 @@ class Settings(BaseModel):
             for detail in error.errors():
                 wrong.setdefault(str(detail["loc"][0]), _reason(detail))
             problems += [_wrong(field, given[field], reason) for field, reason in wrong.items()]
+        else:
+            problems += _within_reach(settings)
         if problems:
             raise SettingsError("\n".join(problems))
         return settings
@@ -221,6 +229,19 @@ class Settings(BaseModel):
     def table(cls) -> tuple[Setting, ...]:
         """All settings in the order of the fields, for `--help` and the documentation."""
         return tuple(_row(field) for field in cls.model_fields)
+
+
+def _within_reach(settings: Settings) -> list[str]:
+    """Our own keys, where an argument that names a secret could name them."""
+    folder = settings.secrets
+    if folder is None:
+        return []
+    return [
+        f"{_variable('secrets')}={str(folder)!r} is also the folder of {_variable(field)}, so an "
+        "argument could name that file. Give the secrets of tools a folder of their own."
+        for field in OUR_KEYS
+        if (path := getattr(settings, field)) and path.resolve().is_relative_to(folder.resolve())
+    ]
 
 
 def _variable(field: str) -> str:

@@ -145,3 +145,12 @@ def test_the_defaults_in_the_table_are_the_defaults() -> None:
     written = {row.variable: row.default for row in Settings.table()}
 
     assert Settings.from_environment(written) == Settings.from_environment({})
+
+
+def test_our_own_keys_do_not_lie_where_an_argument_can_name_them() -> None:
+    told = refusal(SURESTEP_SECRETS="/run/secrets", SURESTEP_ENCRYPTION_KEYS="/run/secrets/keys")
+
+    assert "SURESTEP_SECRETS='/run/secrets' is also the folder of SURESTEP_ENCRYPTION_KEYS" in told
+    assert "a folder of their own" in told
+    kept = {"SURESTEP_SECRETS": "/run/tools", "SURESTEP_ENCRYPTION_KEYS": "/run/secrets/keys"}
+    assert Settings.from_environment(kept).secrets == Path("/run/tools")
