@@ -31,6 +31,8 @@ CLOSED_WITHOUT_OUTCOME: Final = (
 # A step that is deleted, or that retention removes, goes piece by piece within a second.
 WHILE_IT_VANISHES: Final = tuple(timedelta(seconds=0.05 * 2**n) for n in range(7))
 
+ASKS_FOR: Final = timedelta(seconds=1)
+
 
 class Entrance:
     """Starts and attaches, for one client and one task queue."""
@@ -69,10 +71,11 @@ class Entrance:
             await self._begin(step_id, step, reuse, None)
 
     async def _can_be_shown(self) -> bool:
-        """Whether a start may bring search attributes; it must not fail for them."""
+        """Whether a start may bring search attributes; it must not fail for them, nor wait."""
         try:
-            return await registration(self._client).is_complete()
-        except RPCError:  # the start itself says better what is wrong
+            async with asyncio.timeout(ASKS_FOR.total_seconds()):
+                return await registration(self._client).is_complete()
+        except (RPCError, TimeoutError):  # the start itself says better what is wrong
             return False
 
     async def _begin(
