@@ -53,7 +53,7 @@ def main() -> int:
     size = SIZES[options.size]
     if options.result:
         return _part(options.part[0], size, options.result)
-    published = options.publish or size.name == "full"
+    published = options.publish or (size.name == "full" and not options.part)
     into = ROOT if published else ROOT / "build" / "bench"
     raw = into / "evidence" / "bench.json"
     if options.again:
