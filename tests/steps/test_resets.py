@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from temporalio.client import Client
 
 from surestep import State
 from tests.saying import say, signal
@@ -120,9 +121,16 @@ async def test_a_reset_of_a_blind_step_to_any_point_sends_nothing_again(
 
 
 async def test_a_reset_to_between_the_plan_and_the_send_sends_nothing_again(
-    working, world, client, step_id
+    working, world, client, step_id, monkeypatch
 ):
-    """A query in the first moment, as the Web UI makes it, puts a workflow task between them."""
+    """A query in the first moment, as the Web UI makes it, puts a workflow task between them, where
+    the start was not an eager one: as for every agent that has no worker on its connection."""
+    start = Client.start_workflow
+
+    async def without_haste(self, *given, **more):
+        return await start(self, *given, **{**more, "request_eager_start": False})
+
+    monkeypatch.setattr(Client, "start_workflow", without_haste)
 
     async def watched_from_the_start(one):
         handle = surestep.handle(one)
