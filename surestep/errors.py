@@ -123,6 +123,7 @@ def summary(error: BaseException) -> str:
 
 _REPEATING: Final = ("value_error", "assertion_error", "union_tag_invalid", "uuid_parsing")
 _OWN_WORDS: Final = {"secret_name", *get_args(ErrorType)} - {*_REPEATING, "get_attribute_error"}
+_DESCRIBED: Final = 10  # what is wrong with one input; somebody may send a hundred thousand fields
 
 
 def describe_validation(error: Any, sensitive: Collection[str] = ()) -> str:
@@ -131,10 +132,14 @@ def describe_validation(error: Any, sensitive: Collection[str] = ()) -> str:
     sensitive  fields of which not even a validator's own words are repeated; nor are those of the
                whole model then, because it sees every field
     """
-    return "; ".join(
+    items = error.errors(include_url=False, include_input=False, include_context=False)
+    said = [
         f"{'.'.join(str(part) for part in item['loc']) or 'input'}: {_what(item, sensitive)}"
-        for item in error.errors(include_url=False, include_input=False, include_context=False)
-    )
+        for item in items[:_DESCRIBED]
+    ]
+    if more := len(items) - len(said):
+        said.append(f"and {more} more")
+    return "; ".join(said)
 
 
 def _what(item: Any, sensitive: Collection[str]) -> str:

@@ -19,6 +19,7 @@ from tests.waiting import eventually
 from worker import build_worker
 
 SETTLED = timedelta(seconds=50)
+AFTER_SETBACKS = timedelta(seconds=150)  # each makes the next pause twice as long
 FIRST = {"SURESTEP_TOOLS": "tests.steps.releases:first"}
 SECOND = {"SURESTEP_TOOLS": "tests.steps.releases:second"}
 
@@ -99,7 +100,7 @@ async def test_steps_outlive_the_workers_of_every_version(
     unversioned = await workers.start()
     await park("before")
     first = await workers.start(**deployment.build("v1"))
-    assert "gets work once it is current" in first.log
+    await first.says("gets work once it is current")
     await park("still-before")
     await deployment.set("set-current-version", "--build-id", "v1")
     unversioned.ask_to_stop()
@@ -162,6 +163,7 @@ async def test_an_action_in_flight_keeps_the_contract_that_it_was_planned_under(
     assert len(await facts.posts(world, f"{more}/*")) == 1
 
 
+@pytest.mark.timeout(300)
 async def test_an_action_that_a_worker_does_not_know_any_more_waits_and_says_so_until_one_does(
     workers, client, world, step_id
 ):
@@ -188,7 +190,7 @@ async def test_an_action_that_a_worker_does_not_know_any_more_waits_and_says_so_
     await worker.kill()
     await workers.start(**FIRST)
     for one in (unsent, in_doubt, changed):
-        outcome = await surestep.handle(one).outcome(within=SETTLED)
+        outcome = await surestep.handle(one).outcome(within=AFTER_SETBACKS)
         assert outcome.state is State.CONFIRMED, facts.told(outcome)
         assert await world.count(f"{one}/*") == 1
         assert len(await facts.posts(world, f"{one}/*")) == 1
