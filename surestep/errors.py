@@ -123,7 +123,10 @@ def summary(error: BaseException) -> str:
 
 _REPEATING: Final = ("value_error", "assertion_error", "union_tag_invalid", "uuid_parsing")
 _OWN_WORDS: Final = {"secret_name", *get_args(ErrorType)} - {*_REPEATING, "get_attribute_error"}
-_DESCRIBED: Final = 10  # what is wrong with one input; somebody may send a hundred thousand fields
+
+# Of one input. To list a hundred thousand unknown fields takes a workflow task longer than it has.
+_LISTED: Final = 1000
+_DESCRIBED: Final = 10
 
 
 def describe_validation(error: Any, sensitive: Collection[str] = ()) -> str:
@@ -132,12 +135,14 @@ def describe_validation(error: Any, sensitive: Collection[str] = ()) -> str:
     sensitive  fields of which not even a validator's own words are repeated; nor are those of the
                whole model then, because it sees every field
     """
+    if (count := error.error_count()) > _LISTED:
+        return f"input: {count} of its fields are unknown or wrong"
     items = error.errors(include_url=False, include_input=False, include_context=False)
     said = [
         f"{'.'.join(str(part) for part in item['loc']) or 'input'}: {_what(item, sensitive)}"
         for item in items[:_DESCRIBED]
     ]
-    if more := len(items) - len(said):
+    if more := count - len(said):
         said.append(f"and {more} more")
     return "; ".join(said)
 

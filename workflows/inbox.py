@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Coroutine, Sequence
 from functools import wraps
-from typing import Any, Final, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 from temporalio import workflow
@@ -26,9 +26,6 @@ class Unread(Value):
 
 M = TypeVar("M", bound=BaseModel)
 Run = TypeVar("Run", bound=Callable[..., Coroutine[Any, Any, Any]])
-
-# Twice the longest decision. More is not even parsed: that is time of a workflow task.
-MESSAGE_LIMIT: Final = 64 * 1024
 
 _EXAMPLE = (
     '{"action": "NAME", "verdict": "confirm", "version": 4, "by": "YOU", "note": "HOW YOU KNOW"}'
@@ -70,8 +67,6 @@ def read_notice(given: object) -> Notice | Unread:
 def _read(model: type[M], given: object) -> M | Unread:
     """One JSON object, or the reason why it is none. A JSON text of an object is accepted."""
     try:
-        if isinstance(given, RawValue) and (size := len(given.payload.data)) > MESSAGE_LIMIT:
-            raise NotOneInput(f"{size} bytes, more than {MESSAGE_LIMIT}, instead of an object")
         value = _decoded(given)
         if isinstance(value, str):
             value = json.loads(value)

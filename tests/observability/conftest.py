@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 from dataclasses import dataclass
 from functools import partial
@@ -76,10 +77,12 @@ async def watch(address: str, service, log: Path) -> Observed:
             await asyncio.to_thread(service.asked.wait, 30)
             await client.get_workflow_handle(held.step_id).terminate()
             service.released.set()
-            refused = partial(scrape, "surestep_fences_refused_total{")
+            refused = partial(scrape, r"surestep_fences_refused_total\{")
             await eventually(refused, within=40)
-            overdue = 'surestep_overdue_questions{service_name="temporal-core-sdk",tool="parcel"} 1'
-            parked = await eventually(partial(scrape, overdue), within=40)
+            # A scrape in the middle of a count has only some of them.
+            overdue = r'surestep_overdue_questions\{[^}]*tool="parcel"[^}]*\} 1'
+            unknown = r'surestep_open_steps\{[^}]*state="unknown"[^}]*\} [1-9]'
+            parked = await eventually(partial(scrape, overdue, unknown), within=40)
             (record,) = await surestep.handle(LOST).records()
             await surestep.decide(
                 LOST, "leave_unknown", by=CANARY, note=CANARY, version=record.version
@@ -122,11 +125,11 @@ def environment(address: str, service: str, metrics: str) -> dict[str, str]:
     }
 
 
-async def _scrape(url: str, words: str) -> str | None:
-    """The metrics, once the words are in them."""
+async def _scrape(url: str, *patterns: str) -> str | None:
+    """The metrics, once each of the patterns is in them."""
     try:
         async with httpx.AsyncClient(trust_env=False) as http:
             text = (await http.get(url)).text
     except httpx.TransportError:
         return None
-    return text if words in text else None
+    return text if all(re.search(one, text) for one in patterns) else None
