@@ -125,7 +125,7 @@ _REPEATING: Final = ("value_error", "assertion_error", "union_tag_invalid", "uui
 _OWN_WORDS: Final = {"secret_name", *get_args(ErrorType)} - {*_REPEATING, "get_attribute_error"}
 
 # Of one input. To list a hundred thousand unknown fields takes a workflow task longer than it has.
-_LISTED: Final = 1000
+_LISTED: Final = 20_000
 _DESCRIBED: Final = 10
 
 

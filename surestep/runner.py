@@ -14,6 +14,8 @@ from temporalio.converter import (
 from temporalio.worker import WorkflowInstance, WorkflowInstanceDetails
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
+from surestep.encryption.codec import EncryptionCodec
+
 
 @dataclass(frozen=True)
 class StepRunner(SandboxedWorkflowRunner):
@@ -51,6 +53,11 @@ class StepRunner(SandboxedWorkflowRunner):
 
 
 def wants_contexts(converter: DataConverter) -> bool:
-    """Whether the codec or the store of payloads asks for which workflow or activity they are."""
+    """Whether the codec or the store of payloads asks which workflow or activity they are of.
+
+    Our own codec asks, and treats whatever a workflow reads or writes alike.
+    """
     codec = converter.payload_codec
-    return isinstance(codec, WithSerializationContext) or converter.external_storage is not None
+    if converter.external_storage is not None:
+        return True
+    return not isinstance(codec, EncryptionCodec) and isinstance(codec, WithSerializationContext)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 
 from surestep import Surestep, Tool, Tools
 from surestep.embedded_folder import IP, Ports
 from surestep.embedded_process import answers, command_line, find_binary, free_port
+from surestep.encryption.converter import data_converter
 from surestep.testing import World
 from worker import build_worker
 
@@ -65,7 +65,7 @@ def temporal_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 async def client(temporal_address: str) -> Client:
-    return await Client.connect(temporal_address, data_converter=pydantic_data_converter)
+    return await Client.connect(temporal_address, data_converter=data_converter(None))
 
 
 @pytest.fixture

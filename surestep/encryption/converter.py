@@ -9,12 +9,12 @@ A program of yours that starts steps, or reads them, through Temporal's own clie
 import logging
 from dataclasses import replace
 
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.converter import DataConverter
 
 from surestep.encryption.codec import EncryptionCodec
 from surestep.encryption.failures import EncryptedFailures
 from surestep.encryption.key_ring import KeyRing
+from surestep.payloads import PLAIN
 from surestep.settings import Settings
 
 logger = logging.getLogger("surestep.encryption")
@@ -25,7 +25,7 @@ def data_converter(ring: KeyRing | None) -> DataConverter:
 
     Without one nothing is, and encrypted payloads are refused with MissingKey.
     """
-    made = replace(pydantic_data_converter, payload_codec=EncryptionCodec(ring))
+    made = replace(PLAIN, payload_codec=EncryptionCodec(ring))
     if ring is None:
         return made
     return replace(made, failure_converter_class=EncryptedFailures)

@@ -75,7 +75,7 @@ async def embedded(size: Size, folder: Path) -> dict[str, Any]:
 async def _act(made: Stage, work: str, step_id: str) -> None:
     if work == PLAIN:
         url = f"{made.world.url}/keyed"
-        await on_the_floor(made.client, url, step_id, CHARGE)
+        await on_the_floor(made.plain, url, step_id, CHARGE)
     else:
         await KEYED.act(made, step_id)
 

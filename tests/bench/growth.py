@@ -3,6 +3,7 @@
 import logging
 import os
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -16,27 +17,27 @@ from surestep.testing.remote import RemoteWorld
 from .histories import history
 from .load import Slice, loaded
 from .meter import Meter
-from .rows import BY_NAME, park, wide
+from .rows import BY_NAME, FLOOR, KEYED, park, wide
 from .servers import Server, running
 from .size import Size
 from .spread import Spread, ratios
 from .stage import Stage, stage
 
 FLIGHT = 16
-KEYED = BY_NAME["keyed"]
 log = logging.getLogger("bench")
 
 
 async def growth(size: Size, folder: Path) -> dict[str, Any]:
     """A database that grows; at the end a young one beside it, window by window in turn.
 
-    The two have the same machine at the same time, so that what is compared is their age.
+    The two have the same machine at the same time, so that what is compared is their age. So has
+    the floor, which tells how much of it is Temporal's own.
     """
     before, after = size.growth
     async with AsyncExitStack() as stack:
         world = await stack.enter_async_context(RemoteWorld.spawn(folder=folder / "world"))
         old = stack.enter_context(running(folder / "old"))
-        aged = await stack.enter_async_context(stage(old, world))
+        aged = await stack.enter_async_context(stage(old, world, floor=True))
         grown, windows = 0, []
         begun = time.monotonic()
         while grown < after and time.monotonic() - begun < size.grows_for:
@@ -45,37 +46,49 @@ async def growth(size: Size, folder: Path) -> dict[str, Any]:
             windows.append(_told(grown, reading, aged))
             log.warning("%d actions: %.1f/s", grown, reading.per_second)
         fresh = stack.enter_context(running(folder / "young"))
-        young = await stack.enter_async_context(stage(fresh, world))
+        young = await stack.enter_async_context(stage(fresh, world, floor=True))
         for number in range(0, before, size.window):
             await _window(young, f"young/{number}", size.window)
-        pairs: dict[str, list[Slice]] = {"old": [], "young": []}
+        turns: dict[str, dict[str, list[Slice]]] = {
+            row: {"old": [], "young": []} for row in (KEYED, FLOOR)
+        }
         for number in range(size.aged_rounds):
-            turn = [("old", aged), ("young", young)]
-            for name, where in turn if number % 2 == 0 else reversed(turn):
-                reading = await _window(where, f"turn/{name}/{number}", size.window)
-                pairs[name].append(reading)
+            order = [(row, *where) for row in turns for where in (("old", aged), ("young", young))]
+            for row, age, where in order if number % 2 == 0 else reversed(order):
+                reading = await _window(where, f"turn/{row}/{number}", size.window, row)
+                turns[row][age].append(reading)
         wrong = aged.wrong + young.wrong
-    costs = {
-        kind: ratios([_cost(one, kind) for one in pairs["old"]],
-                     [_cost(one, kind) for one in pairs["young"]]) or [0.0]
-        for kind in ("time", "cpu")
-    }  # fmt: skip
     return {
         "young_actions": before,
         "old_actions": grown,
         "in_flight": FLIGHT,
         "windows": windows,
-        "old_over_young": {kind: asdict(Spread.of(found)) for kind, found in costs.items()},
-        "turns": {name: [asdict(one) for one in found] for name, found in pairs.items()},
+        "old_over_young": _old_over_young(turns[KEYED]),
+        "floor_old_over_young": _old_over_young(turns[FLOOR]),
+        "turns": {
+            row: {age: [asdict(one) for one in found] for age, found in by_age.items()}
+            for row, by_age in turns.items()
+        },
         "wrong": wrong,
     }
 
 
-async def _window(where: Stage, prefix: str, count: int) -> Slice:
+async def _window(where: Stage, prefix: str, count: int, row: str = KEYED) -> Slice:
     ids = [f"{prefix}/{number}" for number in range(count)]
-    reading = await loaded(lambda one: KEYED.act(where, one), ids, FLIGHT, where.cpu)
+    reading = await loaded(lambda one: BY_NAME[row].act(where, one), ids, FLIGHT, where.cpu)
     await where.audit(f"growth, {prefix}", [f"{one}/charge" for one in ids], f"{prefix}/")
     return reading
+
+
+def _old_over_young(by_age: Mapping[str, Sequence[Slice]]) -> dict[str, Any]:
+    costs = {
+        kind: {age: [_cost(one, kind) for one in found] for age, found in by_age.items()}
+        for kind in ("time", "cpu")
+    }
+    return {
+        kind: asdict(Spread.of(ratios(found["old"], found["young"])))
+        for kind, found in costs.items()
+    }
 
 
 def _cost(reading: Slice, kind: str) -> float:

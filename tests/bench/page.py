@@ -69,6 +69,8 @@ def _growth(told: Mapping[str, Any]) -> dict[str, object]:
         "old_actions": f"{told['old_actions']:,}",
         "old_time": tables.spread(told["old_over_young"]["time"], 2),
         "old_cpu": tables.spread(told["old_over_young"]["cpu"], 2),
+        "floor_old_time": tables.spread(told["floor_old_over_young"]["time"], 2),
+        "floor_old_cpu": tables.spread(told["floor_old_over_young"]["cpu"], 2),
     }
 
 

@@ -47,7 +47,8 @@ class OnTheFloor(Row):
 
     async def act(self, stage: Stage, step_id: str) -> None:
         url = f"{stage.world.url}/keyed"
-        await on_the_floor(stage.client, url, step_id, CHARGE, tuned=self._tuned)
+        client = stage.client if self._tuned else stage.plain
+        await on_the_floor(client, url, step_id, CHARGE, tuned=self._tuned)
 
 
 class OneAction(Row):

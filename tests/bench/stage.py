@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
 
 from surestep import Surestep
 from surestep.connection import connection
@@ -26,10 +27,14 @@ QUEUE = "bench"
 
 @dataclass
 class Stage:
-    """What a row works with. `wrong` holds what the ledger contradicts."""
+    """What a row works with. `wrong` holds what the ledger contradicts.
+
+    client  Surestep's; plain: one as Temporal's own documentation makes it, for the floor
+    """
 
     server: Server
     client: Client
+    plain: Client
     surestep: Surestep
     world: RemoteWorld
     kit: Kit
@@ -83,7 +88,8 @@ async def stage(server: Server, world: RemoteWorld, *, floor: bool = False) -> A
         kit = Kit(world.url)
         worker = build_worker(surestep.client, kit.tools(), task_queue=QUEUE)
         await stack.enter_async_context(worker)
+        plain = await Client.connect(server.address, data_converter=pydantic_data_converter)
         if floor:
-            await stack.enter_async_context(floor_worker(surestep.client))
+            await stack.enter_async_context(floor_worker(plain))
             await stack.enter_async_context(tuned_worker(worker))
-        yield Stage(server, surestep.client, surestep, world, kit, [])
+        yield Stage(server, surestep.client, plain, surestep, world, kit, [])
