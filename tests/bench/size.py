@@ -72,7 +72,7 @@ TINY: Final = Size(
 )
 SMALL: Final = Size(
     name="small",
-    patience=65.0,
+    patience=45.0,
     rounds=1,
     pairs=4,
     slice=1.0,
